@@ -11,8 +11,11 @@ all: build
 setup:
 	@scripts/need build
 
-build: setup
+# scripts/check sets the build up with the same options.
+configured: setup
 	@test -f $(BUILD)/build.ninja || meson setup $(BUILD) -Dhardening=true -Dlto=true $(AT)
+
+build: configured
 	@ninja -C $(BUILD)
 
 # Everything that is tested without another machine: gcc, and clang with AddressSanitizer and UndefinedBehaviorSanitizer.
@@ -65,7 +68,8 @@ fuzz-afl:
 	@scripts/fuzz-afl $(or $(SECONDS),30) $(TARGETS)
 
 # Serves a directory over RDMA, copies a tree out and back in, compares, and shows how the data moved.
-demo: build
+demo: configured
+	@ninja -C $(BUILD) src/tool/rpcrdma
 	@scripts/demo $(BUILD)
 
 # All measurements, RUNS= times, and which targets were met, also in docs/performance.md; fails where one was missed.
@@ -74,7 +78,7 @@ bench: build
 	@scripts/bench $(BUILD) $(RUNS)
 
 # Victims over TCP and RDMA, while others take what they can and give nothing back; fails where a victim suffers. It takes
-# about half an hour. `make attack ARGUMENTS='--count 40 --to rdma CASE'` runs parts of it.
+# about an hour. `make attack ARGUMENTS='--count 40 --to rdma CASE'` runs parts of it.
 attack: build
 	@tests/attack/attack $(BUILD)/src/tool/rpcrdma $(ARGUMENTS)
 
@@ -109,16 +113,21 @@ coverage:
 	@scripts/need build check coverage
 	@scripts/coverage
 
+# Programs start only once the loader's cache has the library; root updates it, but not for a tree in DESTDIR.
+LDCONFIG = [ "$$(id -u)" != 0 ] || [ -n "$(DESTDIR)" ] || ! command -v ldconfig >/dev/null || ldconfig
+
 install: build
 	@$(if $(PREFIX),meson configure $(BUILD) $(AT))
 	@ninja -C $(BUILD) install
+	@$(LDCONFIG)
 
 # What the last `make install` put there, from where that was.
 uninstall:
 	@ninja -C $(BUILD) uninstall
+	@$(LDCONFIG)
 
 clean:
 	rm -rf build build-*
 
-.PHONY: all setup build check check-kernel interop check-ceph model mutate fuzz-afl soak attack demo bench deb check-install \
+.PHONY: all setup configured build check check-kernel interop check-ceph model mutate fuzz-afl soak attack demo bench deb check-install \
 	check-release check-foreign lint coverage install uninstall clean

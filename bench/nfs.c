@@ -202,7 +202,7 @@ bench_provide(struct bench *bench)
 		rr_rules_add(
 			rules, 0, "*(rw,no_root_squash,insecure,sec=sys:none)", &rr_right_default, &text) < 0)
 		errx(1, "the directory of the server");
-	rr_gate_init(&bench->gate, bench->vfs, rules);
+	rr_gate_init(&bench->gate, bench->vfs, rules, NULL);
 	rr_rules_release(rules);
 }
 
@@ -289,16 +289,13 @@ bench_open(struct bench *bench, bool tcp)
 	uint16_t mount = bench_listen(bench, RR_TRANSPORT_TCP);
 	char url[128];
 	const struct rpcrdma_nfs_config config = { .size = sizeof(config), .url = url };
-	struct rpcrdma_nfs_handle root;
-	const char *rest;
 
 	snprintf(url, sizeof(url), "nfs://127.0.0.1:%u/bench/file?version=%s&transport=%s&mountport=%u",
 		tcp ? mount : bench_listen(bench, RR_TRANSPORT_IWARP),
 		bench->work == WORK_READ_4 ? "4.2" : "3", tcp ? "tcp" : "iwarp", mount);
 	bench_wait_begin(bench);
 	if (rpcrdma_nfs_open(bench->client_engine, &config, &bench->nfs) ||
-		rpcrdma_nfs_root(bench->nfs, &root, &rest) ||
-		rpcrdma_nfs_find(bench->nfs, rest, true, &bench->file))
+		rpcrdma_nfs_find(bench->nfs, "", true, &bench->file))
 		errx(1, "%s: %s", url, rpcrdma_engine_error(bench->client_engine));
 	bench_wait_end(bench);
 }

@@ -6,6 +6,7 @@ import math
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 640, 340, 76, 130, 40, 56
 COLOURS = ("#2f6fb0", "#3d8f5f", "#b0642f", "#8a6fb0")
 BAR, GAP, NAMES = 20, 10, 220
+REFERENCES = ("limit", "sendfile", "read and send")  # bars of what is compared with, not of ours
 
 
 def text(x, y, words, how=""):
@@ -54,7 +55,8 @@ def lines(title, across, up, series):
         yield text(place(x, 0)[0], HEIGHT - BOTTOM + 18, short(x), ' text-anchor="middle"')
     yield text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 14, across, ' text-anchor="middle"')
     yield text(LEFT, TOP - 6, up)
-    for colour, (name, points) in zip(COLOURS, series.items()):
+    # By name, so that a name has the same colour in all plots of the same things.
+    for colour, (name, points) in zip(COLOURS, sorted(series.items())):
         path = "L".join(f"{x:.1f} {y:.1f}" for x, y in (place(*point) for point in points))
         yield f'<path d="M{path}" fill="none" stroke="{colour}" stroke-width="2"/>'
         for x, y in (place(*point) for point in points):
@@ -64,12 +66,12 @@ def lines(title, across, up, series):
 
 
 def bars(title, rows):
-    """Draws bars. `rows` is [(name, value, unit)]."""
+    """Draws bars, green ones of what is compared with. `rows` is [(name, value, unit)]."""
     most = max(value for _, value, _ in rows)
     yield from frame(WIDTH, TOP + len(rows) * (BAR + GAP) + 10, title)
     for i, (name, value, unit) in enumerate(rows):
         y, size = TOP + i * (BAR + GAP), value / most * (WIDTH - NAMES - RIGHT)
-        colour = COLOURS[1 if "limit" in name else 0]
+        colour = COLOURS[1 if name.endswith(REFERENCES) else 0]
         yield text(NAMES - 10, y + 14, name, ' text-anchor="end"')
         yield f'<rect x="{NAMES}" y="{y}" width="{size:.1f}" height="{BAR}" fill="{colour}"/>'
         yield text(NAMES + size + 6, y + 14, f"{value:,.0f} {unit}")

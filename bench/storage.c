@@ -115,14 +115,12 @@ static int
 bench_open(struct bench *bench, struct rpcrdma_engine *engine, const char *url)
 {
 	const struct rpcrdma_nfs_config config = { .size = sizeof(config), .url = url };
-	const char *rest;
 	int error = rpcrdma_nfs_open(engine, &config, &bench->nfs);
 
 	if (error)
 		return error;
-	rpcrdma_nfs_root(bench->nfs, &(struct rpcrdma_nfs_handle){ 0 }, &rest);
 	bench->file.size = sizeof(bench->file);
-	return rpcrdma_nfs_find(bench->nfs, rest, true, &bench->file);
+	return rpcrdma_nfs_find(bench->nfs, "", true, &bench->file);
 }
 
 static int

@@ -24,6 +24,24 @@ pattern(std::size_t size)
 	return made;
 }
 
+static rpcrdma_engine_config
+engine_config()
+{
+	auto config = rpcrdma::defaults<rpcrdma_engine_config>();
+
+	config.message_max = 2 << 20;
+	return config;
+}
+
+static rpcrdma_client_config
+client_config(std::uint16_t port)
+{
+	auto config = rpcrdma::defaults<rpcrdma_client_config>();
+
+	config.port = port;
+	return config;
+}
+
 /* A server of blob.x, in a thread of its own, until it is destroyed. */
 class store
 {
@@ -42,7 +60,7 @@ class store
 			result.data = rpcrdma::bytes(kept_);
 			return RPCRDMA_HANDLED;
 		});
-		engine_ = std::make_unique<rpcrdma::engine>(rpcrdma_engine_config{ .message_max = 2 << 20 });
+		engine_ = std::make_unique<rpcrdma::engine>(engine_config());
 		server_ = std::make_unique<rpcrdma::server>(*engine_, service_);
 		port = server_->listen(RPCRDMA_TRANSPORT_RDMA);
 		thread_ = std::jthread([this](const std::stop_token &stop) {
@@ -87,8 +105,8 @@ static bool
 call_the_store()
 {
 	store store;
-	rpcrdma::engine engine(rpcrdma_engine_config{ .message_max = 2 << 20 });
-	rpcrdma::client client(engine, rpcrdma_client_config{ .port = store.port });
+	rpcrdma::engine engine(engine_config());
+	rpcrdma::client client(engine, client_config(store.port));
 	const octets sent = pattern(1 << 20);
 	octets memory(sent.size()), keep(8192);
 	const put_args args = { rpcrdma::bytes(sent) };
@@ -110,7 +128,7 @@ call_nobody()
 	rpcrdma::engine engine;
 
 	try {
-		rpcrdma::client client(engine, rpcrdma_client_config{ .port = 1 });
+		rpcrdma::client client(engine, client_config(1));
 	} catch (const rpcrdma::error &error) {
 		return error.code() == rpcrdma::code(-RPCRDMA_ERR_REFUSED) &&
 		       std::strstr(error.what(), "127.0.0.1:1");

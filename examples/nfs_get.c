@@ -75,12 +75,8 @@ static int
 get_all(struct get *get, struct rpcrdma_engine *engine)
 {
 	struct rpcrdma_nfs_object directory = { .size = sizeof(directory) };
-	struct rpcrdma_nfs_handle root;
-	const char *rest;
-	int error = rpcrdma_nfs_root(get->nfs, &root, &rest);
+	int error = rpcrdma_nfs_find(get->nfs, "", true, &directory);
 
-	if (!error)
-		error = rpcrdma_nfs_find(get->nfs, rest, true, &directory);
 	if (!error)
 		error = rpcrdma_nfs_list(get->nfs, &directory.handle, take_entry, get);
 	for (uint32_t i = 0; i < get->count && !error; i++)

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Target functions: rr_decoder_packet, rr_decoder_finish, rr_roce_parse, rr_cm_parse,
- * rr_judge_sink. The input: an octet
+ * rr_judge_sink, rr_operations_read. The input: an octet
  * that chooses the link type and small limits, then packets, each behind two octets of its length. Whatever
  * they are, memory stays within the limit and is given back.
  */
 #include "base/endian.h"
 #include "decode/judge.h"
+#include "decode/operations.h"
 #include "fuzz.h"
 
 struct meter {
@@ -18,6 +19,7 @@ on_message(void *ctx, const struct rr_message *message)
 {
 	struct meter *meter = ctx;
 	const struct rr_chunk_lists *lists = &message->lists;
+	struct rr_operations operations;
 	uint64_t octets = 0;
 
 	for (uint32_t i = 0; i < lists->read_count; i++)
@@ -28,6 +30,7 @@ on_message(void *ctx, const struct rr_message *message)
 		octets += rr_chunk_length(&lists->reply);
 	rr_require(octets <= (uint64_t)UINT32_MAX * (RR_MESSAGE_READS + RR_MESSAGE_SEGMENTS));
 	rr_require(message->sent.place.from < 2 && message->sent.place.ends);
+	rr_require(!rr_operations_read(message, &operations) || operations.count <= RR_OPERATIONS_MAX);
 	meter->messages++;
 }
 

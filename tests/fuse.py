@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A file system that hangs on demand, by the kernel's FUSE protocol alone: a directory with one file in it. Requests from
 some moment on get no answer until the file system is gone. Taken: it has read them from /dev/fuse, and the kernel then lets
-no signal end the thread that waits, not even SIGKILL. Not taken: a signal that kills ends the wait."""
+no signal end the thread that waits, not even SIGKILL. Not taken: a signal that kills ends the wait. only: requests of this
+kind alone get no answer, from the first READ on, and are taken."""
 import ctypes
 import errno
 import os
@@ -10,8 +11,8 @@ import struct
 import threading
 
 LIBC = ctypes.CDLL(None, use_errno=True)
-LOOKUP, FORGET, GETATTR, OPEN, READ, STATFS, RELEASE, INIT, OPENDIR, READDIR, RELEASEDIR, INTERRUPT, BATCH_FORGET = \
-    1, 2, 3, 14, 15, 17, 18, 26, 27, 28, 29, 36, 42
+LOOKUP, FORGET, GETATTR, OPEN, READ, STATFS, RELEASE, FLUSH, INIT, OPENDIR, READDIR, RELEASEDIR, INTERRUPT, BATCH_FORGET = \
+    1, 2, 3, 14, 15, 17, 18, 25, 26, 27, 28, 29, 36, 42
 ROOT, FILE = 1, 2
 CONTENT = b"of a file system that hangs\n"
 MNT_DETACH = 2
@@ -23,9 +24,10 @@ def attributes(node):
 
 
 class Hanging:
-    def __init__(self, path, takes):
-        self.path, self.takes = path, takes
+    def __init__(self, path, takes, only=None):
+        self.path, self.takes, self.only = path, takes, only
         self.hangs = threading.Event()
+        self.was_read = False  # since it hangs
         self.asked = threading.Event()  # something got no answer
         self.fd = os.open("/dev/fuse", os.O_RDWR)
         options = f"fd={self.fd},rootmode=40000,user_id=0,group_id=0,allow_other".encode()
@@ -49,16 +51,18 @@ class Hanging:
         while True:
             try:
                 select.select([self.fd], [], [])
-                if self.hangs.is_set():
+                if self.hangs.is_set() and not self.only:
                     self.asked.set()
                     if not self.takes:
                         return
                 request = os.read(self.fd, 1 << 17)
             except OSError:
                 return
-            if self.hangs.is_set():
-                continue
             _, opcode, unique, node = struct.unpack_from("<IIQQ", request)
+            if self.hangs.is_set() and (self.only is None or (self.was_read and opcode == self.only)):
+                self.asked.set()
+                continue
+            self.was_read |= self.hangs.is_set() and opcode == READ
             if opcode in (FORGET, BATCH_FORGET, INTERRUPT):
                 continue
             self.one(opcode, unique, node, request[40:])
@@ -80,7 +84,7 @@ class Hanging:
             self.answer(unique, CONTENT[offset:offset + size])
         elif opcode == STATFS:
             self.answer(unique, struct.pack("<QQQQQIIII24x", 8, 8, 8, 8, 8, 4096, 255, 4096, 0))
-        elif opcode in (READDIR, RELEASE, RELEASEDIR):
+        elif opcode in (READDIR, RELEASE, FLUSH, RELEASEDIR):
             self.answer(unique)
         else:
             self.answer(unique, error=errno.ENOSYS)

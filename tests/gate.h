@@ -20,7 +20,7 @@ test_gate_init(struct rr_gate *gate, struct rr_vfs *vfs, const char *rule)
 	for (uint32_t i = 0; i < vfs->export_count; i++)
 		if (rr_rules_add(rules, i, rule, &rr_right_default, &why) < 0)
 			fail_msg("%s", why.text);
-	rr_gate_init(gate, vfs, rules);
+	rr_gate_init(gate, vfs, rules, NULL);
 	rr_rules_release(rules);
 }
 

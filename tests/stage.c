@@ -21,8 +21,9 @@ stage_realloc(void *ctx, void *old, size_t size)
 static uint64_t
 stage_now(void *ctx)
 {
-	const struct stage *stage = ctx;
+	struct stage *stage = ctx;
 
+	stage->now += stage->step;
 	return stage->now + (stage->runs ? rr_now(&rr_env_system) : 0);
 }
 

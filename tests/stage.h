@@ -16,6 +16,7 @@
 struct stage {
 	struct rr_env env; /* its ctx is the stage; it logs nothing */
 	uint64_t now;      /* nanoseconds; stands still unless the test moves it, or `runs` is set */
+	uint64_t step;     /* each reading of the clock moves it by so much before */
 	bool runs;         /* the clock is the system's, and `now` is added to it */
 	uint8_t octet;     /* all random octets are this one; 0: they are random */
 	uint32_t allocations, fail_at; /* the allocation of this number fails; 0: every one succeeds */

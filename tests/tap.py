@@ -89,7 +89,7 @@ class Server(Daemon):
         self.tool, self.directory, self.options, self.tcp_port = tool, directory, options, tcp_port
         self.url = f"nfs://127.0.0.1:{self.port}/"
         self.stderr = stderr
-        self.key = directory.rstrip("/") + ".key"
+        self.key = directory.split("=/")[0].rstrip("/") + ".key"
         self.start()
 
     def start(self):

@@ -38,6 +38,8 @@ def called(command, **environment):
 
 def installing():
     shutil.copy(f"{SOURCE}/Makefile", "Makefile")
+    program("bin/ldconfig", 'echo "ldconfig" >>calls\n')
+    program("bin/id", "echo ${AS:-1000}\n")
     for name in ("meson", "ninja"):
         program(f"bin/{name}", f'echo "{name} $*" >>calls\n[ "$1" != setup ] || {{ mkdir -p build; : >build/build.ninja; }}\n')
     program("scripts/need", "exit 0\n")
@@ -56,20 +58,77 @@ def installing():
                "and a new build has the prefix that Meson gives it", calls)
     result, calls = called(["make", "uninstall"])
     tap.result(calls == ["ninja -C build uninstall"], "make uninstall takes away what was installed", calls)
+    for target in ("install", "uninstall"):
+        result, calls = called(["make", target], AS="0")
+        tap.result(calls[-2:] == [f"ninja -C build {target}", "ldconfig"], f"as root, make {target} has the loader look again", calls)
+        result, calls = called(["make", target, "DESTDIR=/tree"], AS="0")
+        tap.result(calls[-1:] == [f"ninja -C build {target}"], "but not for a tree elsewhere", calls)
+    for name in ("ldconfig", "id"):
+        os.unlink(f"bin/{name}")
+
+
+def installing_daemons():
+    """Packages of daemons, as root: nothing starts, nothing new starts at boot, and what the machine had stays as it was."""
+    wants = "root/etc/systemd/system/multi-user.target.wants"
+    os.makedirs(wants)
+    os.makedirs("root/usr/sbin")
+    os.symlink("/lib/systemd/system/ssh.service", f"{wants}/ssh.service")
+    program("bin/id", "echo 0\n")
+    program("bin/dpkg-query", 'case "$*" in *-S*getty*) echo "systemd: $2" ;; *) exit 1 ;; esac\n')
+    program("bin/apt-get", f"""[ "$1" = install ] || exit 0
+        root/usr/sbin/policy-rc.d rpcbind start; echo "policy $?" >>calls
+        for unit in rpcbind getty ssh; do ln -sf /lib/systemd/system/$unit.service {wants}/$unit.service; done
+        exit $(cat status)\n""")
+    for status in 0, 100:
+        with open("status", "w") as file:
+            file.write(str(status))
+        result, calls = called(["scripts/need", "check"], DPKG_ROOT="root")
+        tap.result(result.returncode == status and calls == ["policy 101"] and not os.path.exists("root/usr/sbin/policy-rc.d"),
+                   f"while packages are installed ({status}), nothing may be started", [result, calls])
+        tap.result(sorted(os.listdir(wants)) == ["getty.service", "ssh.service"] and "rpcbind.service: not enabled" in result.stdout,
+                   "new daemons are not enabled, others stay as they are", [result, os.listdir(wants)])
+        os.unlink(f"{wants}/getty.service")
+    program("root/usr/sbin/policy-rc.d", "exit 104\n")
+    result, calls = called(["scripts/need", "check"], DPKG_ROOT="root")
+    tap.result(calls == ["policy 104"] and os.path.exists("root/usr/sbin/policy-rc.d"), "a policy of the machine's own stays", [result, calls])
+
+
+def demonstrating():
+    shutil.rmtree("build")
+    program("bin/meson", 'echo "meson $*" >>calls\n[ "$1" = test ] || { mkdir -p build/meson-logs; : >build/build.ninja; '
+            ': >build/meson-logs/testlog.json; }\n')
+    shutil.copy(f"{SOURCE}/Makefile", "Makefile")
+    program("bin/ninja", 'echo "ninja $*" >>calls\n')
+    program("scripts/demo", 'echo "demo $*" >>calls\n')
+    result, calls = called(["make", "demo"])
+    tap.result(result.returncode == 0 and calls[-2:] == ["ninja -C build src/tool/rpcrdma", "demo build"],
+               "make demo builds the command, and not the tests", [result, calls])
+    options = calls[0].split("meson setup build ")[1].split()
+    _, calls = called([f"{SOURCE}/scripts/check", "build"])
+    shutil.rmtree("build")
+    _, fresh = called([f"{SOURCE}/scripts/check", "build"])
+    tap.result(fresh[0].split("meson setup build ")[1].split() == options and not [c for c in calls if "configure" in c or "setup" in c],
+               "make check takes such a build as it is, and makes the same", [options, calls, fresh])
+    shutil.rmtree("build")
 
 
 def needing():
     """An ordinary user without make, and without anything else."""
     shutil.copy(f"{SOURCE}/run", "run")
+    shutil.copy(f"{SOURCE}/Makefile", "Makefile")
     shutil.copy(f"{SOURCE}/scripts/need", "scripts/need")
     program("bin/dpkg-query", "exit 1\n")
     program("bin/id", "echo 1000\n")
     program("bin/make", 'echo "make $*" >>calls\n')
+    result, calls = called(["./run", "nonsense"])
+    tap.result(result.returncode == 2 and "there is no target 'nonsense'" in result.stderr and not calls,
+               "./run names a target that is not there, and asks for no packages", [result, calls])
     result, calls = called(["./run", "check"])
     lines = result.stderr.splitlines()
     tap.result(result.returncode == 1 and len(lines) == 2 and not calls and lines[1].startswith("  sudo apt-get install")
                and " make " in lines[1] and " clang " in lines[1], "./run prints the one line that installs what is missing",
                [result.stdout, result.stderr, *calls])
+    installing_daemons()
     program("bin/dpkg-query", "echo install ok installed\n")
     result, calls = called(["./run", "check"])
     tap.result(result.returncode == 0 and calls == ["make check"], "and where all is there, it is make", calls)
@@ -100,6 +159,17 @@ def checking():
     result, calls = called([f"{SOURCE}/scripts/check", "build"])
     tap.result(result.returncode == 0 and result.stdout == "ok build good: 1\n1 passed, 0 failed, 0 skipped\n",
                "where nothing failed, there is nothing to run again", [result.stdout, result.stderr])
+    program("bin/ninja", 'i=1; while [ $i -le 40 ]; do echo "[$i/40] Compiling"; i=$((i + 1)); done\n')
+    program("bin/meson", 'i=1; while [ $i -le 3 ]; do echo " $i/3 program OK"; i=$((i + 1)); done\n')
+    result, calls = called([f"{SOURCE}/scripts/check", "build"])
+    lines = result.stdout.splitlines()
+    tap.result(result.returncode == 0 and [line for line in lines if "steps" in line] == [f"build: steps of the build: {i} of 40" for i in range(2, 41, 2)]
+               and [line for line in lines if "run" in line] == [f"build: programs that have run: {i} of 3" for i in (1, 2, 3)],
+               "it says how far the build and the tests have come", [result])
+    program("bin/ninja", 'echo "one.c:1:1: warning: this is odd [-Wodd]"\n')
+    result, calls = called([f"{SOURCE}/scripts/check", "build"])
+    tap.result(result.returncode == 1 and "one.c:1:1: warning" in result.stdout and "gcc warns in build" in result.stderr,
+               "a warning is a fault", [result])
     program("bin/ninja", 'echo "FAILED: it"\nexit 1\n')
     result, calls = called([f"{SOURCE}/scripts/check", "build"])
     tap.result(result.returncode == 1 and result.stderr.endswith("CC=gcc ninja -C build\n"),
@@ -151,7 +221,7 @@ def measuring():
 def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        for step in (installing, needing, checking, measuring):
+        for step in (installing, demonstrating, needing, checking, measuring):
             step()
         os.chdir("/")
     tap.end()

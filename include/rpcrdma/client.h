@@ -65,6 +65,11 @@ struct rpcrdma_client_config {
 	 * RPCRDMA_CONNECTIONS_MAX. 1
 	 */
 	uint32_t connections;
+	/* Called now and then while rpcrdma_client_connect() or rpcrdma_client_call_and_wait() waits; if
+	 * interrupted() returns true, the function ends with CANCELLED. NULL: it waits to the end. The name
+	 * service is waited for in any case. */
+	bool (*interrupted)(void *ctx);
+	void *ctx; /* for interrupted */
 };
 
 /*
@@ -83,8 +88,8 @@ RPCRDMA_API int rpcrdma_client_new(struct rpcrdma_engine *engine, const struct r
  * Makes a client as rpcrdma_client_new() does, but blocks until the connection is up, and tries each address
  * of the host, in their order. Turns the engine's loop: not inside a callback.
  *
- * Errors, with their text on the engine: those of rpcrdma_client_new(), and REFUSED, UNREACHABLE, TIMEDOUT,
- * REJECTED, PEER, DISCONNECTED of the last address that was tried.
+ * Errors, with their text on the engine: those of rpcrdma_client_new(), CANCELLED (config->interrupted), and
+ * REFUSED, UNREACHABLE, TIMEDOUT, REJECTED, PEER, DISCONNECTED of the last address that was tried.
  */
 RPCRDMA_API int rpcrdma_client_connect(struct rpcrdma_engine *engine,
 	const struct rpcrdma_client_config *config, struct rpcrdma_client **client);
@@ -173,8 +178,9 @@ RPCRDMA_API int rpcrdma_client_call(
 
 /*
  * Makes a call as rpcrdma_client_call() does, and turns the engine's loop until the call is done. Returns the
- * error of the call, any of the above. config->done, where it is set, is called first; where it is NULL,
- * results that refer to memory need keep. Not inside a callback: INVAL.
+ * error of the call, any of the above, or CANCELLED: the client's config->interrupted() ended the wait, and
+ * the call was cancelled, without its done(). config->done, where it is set, is called first; where it is
+ * NULL, results that refer to memory need keep. Not inside a callback: INVAL.
  */
 RPCRDMA_API int rpcrdma_client_call_and_wait(
 	struct rpcrdma_client *client, const struct rpcrdma_call_config *config);

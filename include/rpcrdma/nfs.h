@@ -68,8 +68,9 @@ enum rpcrdma_nfs_status {
 	RPCRDMA_NFS_DELAY = 10008 /* the server still asks to come back later, after config->retry */
 };
 
-/* Returns the text of a status, for example "permission denied (NFS3ERR_ACCES)"; never NULL. Any thread may
- * call it. */
+/* Returns the text of a status, for example "permission denied (NFS4ERR_ACCESS)"; never NULL. The name in it
+ * is that of NFS version 4, if version 4 has this status; rpcrdma_nfs_error() uses the name of the version
+ * that the client speaks. Any thread may call it. */
 RPCRDMA_API const char *rpcrdma_nfs_status_text(int status);
 
 enum {
@@ -132,7 +133,8 @@ struct rpcrdma_nfs_config {
 	 * the highest that the server speaks, but 3 where the server exports PATH by version 3 alone),
 	 * transport (auto, iwarp, verbs, tcp), mountport, port, rpcbind (alone, or with a value: the port of
 	 * rpcbind, which is asked for the port of NFS), uid, gid. Over version 3, the client finds the export
-	 * that PATH is in by asking the server for PATH, and then for the directories above it. Copied.
+	 * that PATH is in by asking the server for PATH, and then for the directories above it. Or
+	 * HOST:/PATH, as it stands, at the standard port. Copied.
 	 */
 	const char *url;
 	bool tcp; /* a URL that names no transport is for TCP, not for RDMA */
@@ -140,8 +142,9 @@ struct rpcrdma_nfs_config {
 	 * of this process, or uid and gid of the URL where that has them. */
 	const struct rpcrdma_auth_sys *auth_sys;
 	uint64_t timeout; /* ns until the client gives up a server that does not answer at all. 20 s */
-	/* ns for which a lost connection is tried again, and a server that asks to come back later is asked
-	 * again. 120 s; UINT64_MAX: neither is done. */
+	/* ns for which a lost connection is tried again, a server that asks to come back later is asked
+	 * again, and, over version 3, a server that answers no call on an open connection is waited for. 120
+	 * s; UINT64_MAX: a connection is not made again, and an answer is waited for without limit. */
 	uint64_t retry;
 	/* Called now and then while a function waits; if interrupted() returns true, the function ends with
 	 * CANCELLED. NULL: the function waits to the end. */
@@ -175,8 +178,9 @@ RPCRDMA_API void rpcrdma_nfs_close(struct rpcrdma_nfs *nfs);
 RPCRDMA_API const char *rpcrdma_nfs_error(const struct rpcrdma_nfs *nfs);
 
 /* Sets *root to the handle of the directory that is mounted, and *rest (rest may be NULL) to the part of the
- * URL's path below that directory, or "". The text of *rest is valid as long as the client exists. Errors:
- * INVAL. */
+ * URL's path below that directory, or "". Over version 4, the root of the server's tree is mounted, which may
+ * lie far above what the URL names: rpcrdma_nfs_find() with the path "" finds that. The text of *rest is
+ * valid as long as the client exists. Errors: INVAL. */
 RPCRDMA_API int rpcrdma_nfs_root(
 	const struct rpcrdma_nfs *nfs, struct rpcrdma_nfs_handle *root, const char **rest);
 
@@ -190,10 +194,12 @@ RPCRDMA_API int rpcrdma_nfs_counters(const struct rpcrdma_nfs *nfs, struct rpcrd
 
 /* ---- Names ---- */
 
-/* Fills in object, which path names below the mounted directory; "", "/" and "." name that directory itself.
- * Symbolic links on the way are followed by this library, at most 40; the last name of path only if follow is
- * set. Always blocks. Errors besides those of any operation: LIMIT (too many links), NOTSUP (a link that
- * leads out of the export). */
+/* Fills in object, which path names below the directory that the URL names, in every version of NFS; "", "/"
+ * and "." name that directory itself (or the file, if the URL names a file). Symbolic links on the way are
+ * followed by this library, at most 40; the last name of path only if follow is set. An absolute link is a
+ * path of the server, which has to begin with that of the URL. Always blocks. Errors besides those of any
+ * operation: INVAL (a ".." in path leads out of the directory that the URL names), NOTSUP (a link does),
+ * LIMIT (too many links). */
 RPCRDMA_API int rpcrdma_nfs_find(
 	struct rpcrdma_nfs *nfs, const char *path, bool follow, struct rpcrdma_nfs_object *object);
 

@@ -128,6 +128,25 @@ sink(std::span<std::byte> memory) noexcept
 	return { memory.data(), static_cast<std::uint32_t>(memory.size()) };
 }
 
+/* ---- Configs ---- */
+
+/*
+ * Returns a structure of the library, a config for example, whose size is set and everything else zero, the
+ * default:
+ *     auto config = rpcrdma::defaults<rpcrdma_client_config>();
+ *     config.port = 20049;
+ * Designated initializers do the same; g++ -Wextra warns of each member that these leave out.
+ */
+template <class Structure>
+Structure
+defaults() noexcept
+{
+	Structure structure = {};
+
+	structure.size = sizeof(structure);
+	return structure;
+}
+
 /* ---- The engine ---- */
 
 namespace detail
@@ -477,7 +496,7 @@ class server
 
 /* ---- NFS ---- */
 
-/* A mounted directory of an NFS server. Functions wait for the server. */
+/* The directory of an NFS server that a URL names. Functions wait for the server. */
 class nfs
 {
       public:
@@ -498,7 +517,8 @@ class nfs
 		return handle_.get();
 	}
 
-	/* Returns the object that path names below the mounted directory; symbolic links are followed. */
+	/* Returns the object that path names below the directory of the URL, which "" names itself; symbolic
+	 * links are followed. A path that leads out of it is an error. */
 	rpcrdma_nfs_object
 	find(const std::string &path) const
 	{

@@ -57,6 +57,9 @@ struct rpcrdma_arena {
 	uint8_t *next, *end;
 };
 
+/* C++ has a constructor of this name, which -Wshadow takes for hidden. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wshadow"
 /* Returns an arena, memory for decoded arrays and lists, of the size octets at memory. */
 static inline struct rpcrdma_arena
 rpcrdma_arena(void *memory, size_t size)
@@ -65,6 +68,7 @@ rpcrdma_arena(void *memory, size_t size)
 
 	return arena;
 }
+#pragma GCC diagnostic pop
 
 /* A reader of a message. */
 struct rpcrdma_xdr_reader {
@@ -73,6 +77,7 @@ struct rpcrdma_xdr_reader {
 	struct rpcrdma_arena *arena;                  /* NULL: types that need an arena fail */
 	uint32_t inlined; /* marked items of at least one octet that were found in the stream */
 	bool failed;
+	bool starved; /* it failed as there is no arena, or no room in the arena */
 };
 
 /* A writer of a message. */

@@ -4,12 +4,19 @@
 Values: integers, booleans, floats; bytes for opaque data and strings; dictionaries for structures; (discriminant, value) for
 unions, with None where the arm is void; lists for arrays; None for what is optional and absent; enums are integers. A linked
 list (a structure whose last member is an optional one of its own type) is nested dictionaries.
-"""
-import re
-import struct
-from collections import namedtuple
 
-Declaration = namedtuple("Declaration", "name type kind size")  # kind: plain, fixed, counted, optional, void
+Schemas are read by the compiler of `rpcrdma xdr`, with the C preprocessor where they need it; rpcrdma-xdr(1) has the language.
+"""
+import json
+import os
+import struct
+import tempfile
+from collections import namedtuple
+from collections.abc import Mapping
+
+from . import _rpcrdma
+
+Declaration = namedtuple("Declaration", "name type kind size")  # kind: plain, fixed, variable, optional, void
 Procedure = namedtuple("Procedure", "name number result arguments")
 Version = namedtuple("Version", "name program number procedures")
 Struct = namedtuple("Struct", "members")
@@ -20,9 +27,6 @@ VOID = Declaration(None, "void", "void", None)
 NUMBERS = {"int": ">i", "unsigned int": ">I", "hyper": ">q", "unsigned hyper": ">Q", "float": ">f", "double": ">d"}
 UNBOUNDED = 0xffffffff
 DEPTH_MAX = 200  # below what the interpreter has room for
-TOKEN = re.compile(r"[A-Za-z_]\w*|-?0[xX][0-9a-fA-F]+|-?\d+|[{}()\[\]<>;:,=*]|\S")
-WORDS = {"long": "int", "short": "int", "char": "int", "u_int": "unsigned int", "u_long": "unsigned int",
-         "u_short": "unsigned int", "u_char": "unsigned int", "bool_t": "bool"}
 
 
 class XdrError(ValueError):
@@ -33,178 +37,86 @@ def _fail(text):
     raise XdrError(text)
 
 
-class _Parser:
-    def __init__(self, text):
-        text = re.sub(r"/\*.*?\*/", " ", text, flags=re.DOTALL)
-        text = re.sub(r"^\s*[%#].*$", "", text, flags=re.MULTILINE)
-        self.tokens, self.at = TOKEN.findall(text), 0
-        self.constants, self.types, self.versions = {"TRUE": 1, "FALSE": 0}, {}, {}
+def _describe(path, options):
+    """What the schema in a file declares, as rpcrdma-xdr(1) says under JSON."""
+    with open(path, "rb"):  # an exception says why not
+        pass
+    good, description, messages = _rpcrdma.describe(os.fsencode(path), [os.fsencode(option) for option in options])
+    if not good:
+        # The error is the last one; warnings may be in front of it.
+        said = messages.decode(errors="replace").rstrip("\n").rpartition("\n")[2]
+        _fail(said.replace(os.path.join(os.path.dirname(path), ""), "") if isinstance(path, _Written) else said)
+    return json.loads(description.decode(errors="surrogateescape"))
 
-    def peek(self):
-        return self.tokens[self.at] if self.at < len(self.tokens) else None
 
-    def take(self, wanted=None):
-        token = self.peek()
-        if token is None or wanted not in (None, token):
-            _fail(f"{wanted or 'more'} is missing in front of {token or 'the end'}")
-        self.at += 1
-        return token
-
-    def maybe(self, wanted):
-        if self.peek() != wanted:
-            return False
-        self.at += 1
-        return True
-
-    def value(self):
-        token = self.take()
-        if re.match(r"-?\d", token):
-            octal = re.fullmatch(r"(-?)0([0-7]+)", token)
-            return int(octal[1] + octal[2], 8) if octal else int(token, 0)
-        if token not in self.constants:
-            _fail(f"the constant {token} is not known")
-        return self.constants[token]
-
-    def type(self, name):
-        """The name of a type, which is declared here where it has a body."""
-        token = self.take()
-        if token == "unsigned":
-            token = "unsigned " + (self.take() if self.peek() in ("int", "hyper", "long", "short", "char") else "int")
-            return "unsigned hyper" if token.endswith("hyper") else "unsigned int"
-        if token in ("enum", "struct", "union"):
-            if self.peek() != "{" and not (token == "union" and self.peek() == "switch"):
-                return self.take()
-            self.types[name] = getattr(self, token)(name)
-            return name
-        return WORDS.get(token, token)
-
-    def declaration(self, scope):
-        if self.maybe("void"):
-            return VOID
-        kind = self.type(f"{scope}.{self.at}")
-        if self.maybe("*"):
-            return Declaration(self.take(), kind, "optional", None)
-        name = self.take()
-        if self.maybe("["):
-            size = self.value()
-            self.take("]")
-            return Declaration(name, kind, "fixed", size)
-        if self.maybe("<"):
-            size = UNBOUNDED if self.peek() == ">" else self.value()
-            self.take(">")
-            return Declaration(name, kind, "counted", size)
-        return Declaration(name, kind, "plain", None)
-
-    def enum(self, _):
-        values, last = [], -1
-        self.take("{")
-        while True:
-            name = self.take()
-            last = self.value() if self.maybe("=") else last + 1
-            self.constants[name] = last
-            values.append(last)
-            if not self.maybe(","):
-                break
-            if self.peek() == "}":
-                break
-        self.take("}")
-        return Enum(frozenset(values))
-
-    def struct(self, scope):
-        members = []
-        self.take("{")
-        while not self.maybe("}"):
-            members.append(self.declaration(scope))
-            self.take(";")
-        return Struct(members)
-
-    def union(self, scope):
-        arms, default = {}, None
-        self.take("switch")
-        self.take("(")
-        discriminant = self.declaration(scope)
-        self.take(")")
-        self.take("{")
-        while not self.maybe("}"):
-            values = []
-            while self.maybe("case"):
-                values.append(self.value())
-                self.take(":")
-            if not values:
-                self.take("default")
-                self.take(":")
-            arm = self.declaration(scope)
-            self.take(";")
-            arms.update(dict.fromkeys(values, arm))
-            default = default if values else arm
-        return Union(discriminant, arms, default)
-
-    def plain(self):
-        """The type of a result or an argument of a procedure."""
-        if self.maybe("void"):
-            return VOID
-        kind = self.type("procedure")
-        optional = self.maybe("*")
-        if kind in ("string", "opaque"):
-            if self.maybe("<"):
-                if self.peek() != ">":
-                    self.value()
-                self.take(">")
-            return Declaration(None, kind, "counted", UNBOUNDED)
-        return Declaration(None, kind, "optional" if optional else "plain", None)
-
-    def program(self):
-        found = []
-        self.take()
-        self.take("{")
-        while not self.maybe("}"):
-            self.take("version")
-            name, procedures = self.take(), {}
-            self.take("{")
-            while not self.maybe("}"):
-                result, called, arguments = self.plain(), self.take(), []
-                self.take("(")
-                while not self.maybe(")"):
-                    arguments.append(self.plain())
-                    self.maybe(",")
-                self.take("=")
-                procedures[called] = Procedure(called, self.value(), result, [a for a in arguments if a is not VOID])
-                self.take(";")
-            self.take("=")
-            found.append((name, self.value(), procedures))
-            self.take(";")
-        self.take("=")
-        number = self.value()
-        for name, version, procedures in found:
-            self.versions[name] = Version(name, number, version, procedures)
-
-    def read(self):
-        while self.peek() is not None:
-            word = self.take()
-            if word == "const":
-                name = self.take()
-                self.take("=")
-                self.constants[name] = self.value()
-            elif word in ("enum", "struct", "union"):
-                name = self.take()
-                self.types[name] = getattr(self, word)(name)
-            elif word == "typedef":
-                declared = self.declaration("typedef")
-                self.types[declared.name] = declared
-            elif word == "program":
-                self.program()
-            else:
-                _fail(f"{word} begins no definition")
-            self.take(";")
+class _Written(str):
+    """The path of a file that has the text of a schema."""
 
 
 class Schema:
-    """What a file in the XDR language declares."""
+    """What a schema in the XDR language declares: a text, or a file whose path is a pathlib.Path. Options are those of the C
+    preprocessor, as ("-DMORE", "-Ifolder"); a text has no folder of its own from which it could include others."""
 
-    def __init__(self, text):
-        parser = _Parser(text)
-        parser.read()
-        self.constants, self.types, self.versions = parser.constants, parser.types, parser.versions
+    def __init__(self, schema, options=()):
+        if isinstance(schema, os.PathLike):
+            described = _describe(os.fspath(schema), options)
+        else:
+            with tempfile.TemporaryDirectory(prefix="rpcrdma-") as folder:
+                path = _Written(os.path.join(folder, "schema.x"))
+                with open(path, "wb") as file:
+                    file.write(schema.encode(errors="surrogateescape") if isinstance(schema, str) else schema)
+                described = _describe(path, options)
+        self.constants, self.types, self.versions = {"TRUE": 1, "FALSE": 0}, {}, {}
+        self.constants.update(described["constants"])
+        for name, declaration in described["types"].items():
+            self._define(name, declaration)
+        for program in described["programs"]:
+            for version in program["versions"]:
+                procedures = {p["name"]: self._procedure(p) for p in version["procedures"]}
+                self.versions[version["name"]] = Version(version["name"], program["number"], version["number"], procedures)
+
+    # ---- From the description ----
+
+    def _define(self, name, described):
+        """Defines a type; one with a body is that body."""
+        if isinstance(described["type"], dict) and described["shape"] == "plain":
+            self.types[name] = self._body(name, described["type"])
+        else:
+            self.types[name] = self._declaration(name, described)
+
+    def _declaration(self, scope, described):
+        kind, name = described["type"], described.get("name")
+        if kind == "void":
+            return VOID
+        if isinstance(kind, dict):  # a body within the declaration: its name is no name of a schema
+            inside = f"{scope}.{name or ''}"
+            self.types[inside] = self._body(inside, kind)
+            kind = inside
+        size = described.get("size", UNBOUNDED if described["shape"] == "variable" else None)
+        if isinstance(size, str):
+            _fail(f"the constant {size} is not known")
+        return Declaration(name, kind, described["shape"], size)
+
+    def _body(self, scope, body):
+        if "enum" in body:
+            self.constants.update(body["enum"])
+            return Enum(frozenset(body["enum"].values()))
+        if "struct" in body:
+            return Struct([self._declaration(scope, member) for member in body["struct"]])
+        arms, default = {}, None
+        for described in body["union"]["arms"]:
+            arm = self._declaration(scope, described)
+            for label in described.get("labels", ()):
+                if isinstance(label, str):
+                    _fail(f"the constant {label} is not known")
+                arms[label] = arm
+            default = arm if "default" in described else default
+        return Union(self._declaration(scope, body["union"]["discriminant"]), arms, default)
+
+    def _procedure(self, described):
+        name = described["name"]
+        arguments = [self._declaration(f"{name}.{at}", one) for at, one in enumerate(described["arguments"])]
+        return Procedure(name, described["number"], self._declaration(f"{name}.result", described["result"]), arguments)
 
     def version(self, name):
         return self.versions[name] if name in self.versions else _fail(f"there is no version {name}")
@@ -246,37 +158,49 @@ class Schema:
             _fail("a value is given where the schema has void")
 
     def _put_many(self, out, declaration, value, depth):
-        fixed, size = declaration.kind == "fixed", declaration.size
+        fixed, size, octets = declaration.kind == "fixed", declaration.size, declaration.type in ("opaque", "string")
         if declaration.type == "string" and isinstance(value, str):
             value = value.encode()
+        try:
+            value = bytes(memoryview(value)) if octets else list(value)
+        except TypeError as error:
+            raise XdrError(f"{declaration.name}: {error}") from None
         if len(value) > size or (fixed and len(value) != size):
             _fail(f"{declaration.name}: {len(value)} elements, where the schema has {size}")
         if not fixed:
             out += struct.pack(">I", len(value))
-        if declaration.type in ("opaque", "string"):
-            out += bytes(value) + bytes(-len(value) % 4)
+        if octets:
+            out += value + bytes(-len(value) % 4)
             return
         for element in value:
             self._put_type(out, declaration.type, element, depth + 1)
 
     def _put_type(self, out, name, value, depth):
-        if name in NUMBERS or name == "bool":
+        if name == "bool":
+            out += struct.pack(">I", bool(value) if value in (0, 1) else _fail(f"{value!r} is no bool"))
+            return
+        if name in NUMBERS:
             try:
-                out += struct.pack(NUMBERS.get(name, ">I"), bool(value) if name == "bool" else value)
-            except struct.error as error:
+                out += struct.pack(NUMBERS[name], value)
+            except (struct.error, OverflowError) as error:
                 raise XdrError(f"{value!r} is no {name}: {error}") from None
             return
         kind = self.types.get(name)
         if isinstance(kind, Declaration):
             self._put(out, kind, value, depth + 1)
         elif isinstance(kind, Enum):
-            out += struct.pack(">i", value if value in kind.values else _fail(f"{value!r} is no {name}"))
+            good = isinstance(value, int) and value in kind.values
+            out += struct.pack(">i", value if good else _fail(f"{value!r} is no {name}"))
         elif isinstance(kind, Struct):
+            if not isinstance(value, Mapping):
+                _fail(f"{value!r} is no {name}: it has no members")
             for member in kind.members:
                 if member.name not in value:
                     _fail(f"{name} has no {member.name}")
                 self._put(out, member, value[member.name], depth + 1)
         elif isinstance(kind, Union):
+            if not isinstance(value, (tuple, list)) or len(value) != 2:
+                _fail(f"{value!r} is no {name}: a union is (discriminant, value)")
             self._put(out, kind.discriminant, value[0], depth + 1)
             self._put(out, self._arm(kind, int(value[0])), value[1], depth + 1)
         else:
@@ -310,7 +234,7 @@ class Schema:
 
     def _get_many(self, octets, at, declaration, depth):
         count = declaration.size
-        if declaration.kind == "counted":
+        if declaration.kind == "variable":
             count, at = self._number(octets, at, ">I")
             if count > declaration.size:
                 _fail(f"{count} elements, where the schema has {declaration.size}")

@@ -114,6 +114,20 @@ rr_address_source_of(const char *text)
 }
 
 void
+rr_address_source_text(const struct rr_source *source, char text[RR_ADDRESS_TEXT])
+{
+	struct sockaddr_in6 in6 = { .sin6_family = AF_INET6, .sin6_port = htons(source->port) };
+	struct sockaddr_in in = { .sin_family = AF_INET, .sin_port = in6.sin6_port };
+	bool is4;
+
+	memcpy(&in6.sin6_addr, source->address, sizeof(in6.sin6_addr));
+	memcpy(&in.sin_addr, source->address + 12, sizeof(in.sin_addr));
+	is4 = IN6_IS_ADDR_V4MAPPED(&in6.sin6_addr);
+	rr_address_text(
+		is4 ? (const struct sockaddr *)&in : (const struct sockaddr *)&in6, text, RR_ADDRESS_TEXT);
+}
+
+void
 rr_address_set_port(struct sockaddr *address, uint16_t port)
 {
 	if (address->sa_family == AF_INET6)

@@ -39,6 +39,9 @@ socklen_t rr_address_size(const struct sockaddr_storage *address);
  * false if the text has no IPv4 or IPv6 address. The member tcp is false. */
 struct rr_source rr_address_source_of(const char *text);
 
+/* Writes the address and the port to text as rr_address_text() does, with an IPv4 address in its own form. */
+void rr_address_source_text(const struct rr_source *source, char text[RR_ADDRESS_TEXT]);
+
 /* Copies the address, without the port, to octets; an IPv4 address is written as ::ffff:a.b.c.d. Returns
  * false if the address is of no known family. */
 bool rr_address_octets(const struct sockaddr *address, uint8_t octets[16]);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "decode/connection.h"
 
+#include "base/checked.h"
+
 struct rr_place
 rr_decode_place(const struct rr_decode_connections *shared, uint32_t connection, uint8_t from,
 	const struct rr_packet_end *ends)
@@ -42,18 +44,18 @@ connection_note(struct rr_decode_connections *shared, const struct rr_decode_con
 
 /* ---- RDMA operations ---- */
 
-/* Decodes the RPC-over-RDMA message in a Send. Passes the message to the sink, and then to
- * rr_match_message(), which pairs calls with replies. An empty Send is ignored. */
+/* Decodes the RPC-over-RDMA message in a Send, as far as it was captured. Passes the message to the sink, and
+ * then to rr_match_message(), which pairs calls with replies. An empty Send is ignored. */
 static void
 connection_send(struct rr_decode_connections *shared, const struct rr_place *place, const struct rr_op *op)
 {
 	struct rr_message message = { .sent = { .place = *place,
 					      .size = op->length,
 					      .msn = op->msn,
-					      .is_cut = shared->is_cut,
+					      .is_cut = op->known < op->length,
 					      .invalidates = op->invalidates,
 					      .invalidated = op->invalidated } };
-	struct rpcrdma_bytes data = { op->data, op->length };
+	struct rpcrdma_bytes data = { op->data, op->known };
 
 	if (op->length == 0)
 		return; /* a first, empty Send is a part of MPA's peer-to-peer mode (RFC 6581, 4.1) */
@@ -88,14 +90,18 @@ connection_segment(struct rr_decode_connections *shared, struct rr_decode_connec
 	uint8_t from, const struct rr_fpdu *fpdu)
 {
 	struct rr_place place = connection_place(shared, connection, from);
+	const struct rr_stream *stream = &connection->sides[from].stream;
 	struct rpcrdma_bytes payload = { fpdu->payload, fpdu->length };
+	uint32_t at = (uint32_t)(fpdu->payload - stream->data);
+	const struct rr_rdmap_segment segment = { &fpdu->header, payload,
+		rr_stream_known(stream, at, at + fpdu->length) };
 	uint64_t skipped = connection->sides[from].rdmap.skipped;
 	struct rr_op op;
 
 	if (shared->sink->segment)
 		shared->sink->segment(shared->sink->ctx, &place, &fpdu->header, payload);
 	rr_rdmap_take(&connection->sides[from].rdmap, &connection->sides[!from].rdmap, shared->memory,
-		&fpdu->header, payload, &op);
+		&segment, &op);
 	if (connection->sides[from].rdmap.skipped != skipped)
 		rr_decode_lost(shared, &place);
 	rr_decode_operation(shared, &place, &op);
@@ -144,6 +150,21 @@ connection_opened(struct rr_decode_connections *shared, struct rr_decode_connect
 		connection_agree(shared, connection);
 }
 
+/* Handles an MPA frame that ends at the octet `end` of what side "from" has sent. A frame that was not
+ * captured whole shows no private data. */
+static void
+connection_frame(struct rr_decode_connections *shared, struct rr_decode_connection *connection, uint8_t from,
+	uint32_t end, struct rr_fpdu *fpdu)
+{
+	uint32_t size = (uint32_t)fpdu->used;
+
+	if (rr_stream_known(&connection->sides[from].stream, end - size, end) < size) {
+		fpdu->frame.private_data_length = 0;
+		fpdu->frame.enhanced = false;
+	}
+	connection_opened(shared, connection, from, &fpdu->frame);
+}
+
 /* Gives up the FPDU and the Send that side "from" has begun, because octets of that side are missing in the
  * capture. Passes a note on this to the sink, unless the side's octets are ignored anyway. */
 static void
@@ -174,6 +195,32 @@ connection_was_read(struct rr_decode_connections *shared, struct rr_decode_conne
 		side->is_known = shared->sink->foreign(shared->sink->ctx, &place, data);
 }
 
+/* Handles an FPDU of side "from", a segment or one with a wrong CRC (kind). The CRC of an FPDU that was not
+ * captured whole says nothing. An FPDU whose header was not captured whole is given up. */
+static void
+connection_fpdu(struct rr_decode_connections *shared, struct rr_decode_connection *connection, uint8_t from,
+	enum rr_fpdu_kind kind, const struct rr_fpdu *fpdu)
+{
+	struct rr_decode_connection_side *side = &connection->sides[from];
+	uint32_t payload = (uint32_t)(fpdu->payload - side->stream.data);
+	uint32_t header = RR_FPDU_LENGTH_SIZE + (uint32_t)rr_ddp_header_size(fpdu->header.tagged);
+	uint32_t whole = (uint32_t)rr_fpdu_size(header - RR_FPDU_LENGTH_SIZE + fpdu->length);
+	uint32_t known = rr_stream_known(&side->stream, payload - header, payload - header + whole);
+
+	if (known < header) {
+		rr_rdmap_lose(&side->rdmap);
+		connection_note(shared, connection, from, "the header of an FPDU is cut in the capture");
+		return;
+	}
+	if (kind == RR_FPDU_SEGMENT || known < whole) {
+		connection_segment(shared, connection, from, fpdu);
+		return;
+	}
+	side->wrong_crcs++;
+	rr_rdmap_lose(&side->rdmap);
+	connection_note(shared, connection, from, "an FPDU has a wrong CRC");
+}
+
 /* Decodes the octets of side "from" that have come without a gap, one MPA frame or FPDU after the other.
  * final is true if no more octets will come. */
 static void
@@ -186,23 +233,22 @@ connection_read(struct rr_decode_connections *shared, struct rr_decode_connectio
 	struct rr_fpdus before;
 	struct rr_fpdu fpdu;
 
-	if (side->stream.broken)
+	/* Zeros in the place of an MPA frame do not show that the stream is not MPA. */
+	if (side->stream.broken ||
+		(side->fpdus.state == RR_FPDUS_OPENING &&
+			rr_stream_known(&side->stream, 0, size) < rr_min(size, RR_MPA_HEADER_SIZE)))
 		connection_lose(shared, connection, from);
 	before = side->fpdus;
 	while (used < size && kind != RR_FPDU_MORE) {
 		kind = rr_fpdus_next(&side->fpdus, side->stream.data + used, size - used, final, &fpdu);
 		used += (uint32_t)fpdu.used;
 		if (kind == RR_FPDU_OPENED)
-			connection_opened(shared, connection, from, &fpdu.frame);
-		if (kind == RR_FPDU_SEGMENT)
-			connection_segment(shared, connection, from, &fpdu);
-		if (kind == RR_FPDU_BAD_CRC) {
-			rr_rdmap_lose(&side->rdmap);
-			connection_note(shared, connection, from, "an FPDU has a wrong CRC");
-		}
+			connection_frame(shared, connection, from, used, &fpdu);
+		if (kind == RR_FPDU_SEGMENT || kind == RR_FPDU_BAD_CRC)
+			connection_fpdu(shared, connection, from, kind, &fpdu);
 	}
-	connection_was_read(
-		shared, connection, from, &before, (struct rpcrdma_bytes){ side->stream.data, used });
+	connection_was_read(shared, connection, from, &before,
+		(struct rpcrdma_bytes){ side->stream.data, rr_stream_known(&side->stream, 0, used) });
 	rr_stream_take(&side->stream, shared->memory, used);
 }
 
@@ -283,7 +329,7 @@ rr_decode_connection_end(struct rr_decode_connections *shared, struct rr_decode_
 		counters->lost += side->stream.lost;
 		counters->uncaptured += side->stream.uncaptured;
 		counters->searched += side->fpdus.searched;
-		counters->wrong_crcs += side->fpdus.wrong_crcs;
+		counters->wrong_crcs += side->wrong_crcs;
 		counters->partial += side->rdmap.skipped;
 		rr_stream_free(&side->stream, shared->memory);
 		rr_rdmap_free(&side->rdmap, shared->memory);

@@ -13,6 +13,7 @@ struct rr_decode_connection_side {
 	uint32_t first; /* the sequence number behind its SYN, if fpdus.begun */
 	struct rr_fpdus fpdus;
 	struct rr_rdmap rdmap;
+	uint64_t wrong_crcs;       /* FPDUs */
 	bool is_known;             /* the stream is not MPA, and the sink wants no more of it */
 	struct rr_mpa_frame frame; /* its MPA frame, without the private data */
 };
@@ -33,7 +34,6 @@ struct rr_decode_connections {
 	struct rr_chunk_lists lists; /* arrays for decoding */
 	struct rr_decode_counters counters;
 	uint64_t frame, time; /* of the current packet */
-	bool is_cut;          /* a packet of the current Send was not captured whole */
 };
 
 /* Returns the place of the packet that is being decoded: its connection, side and time. */

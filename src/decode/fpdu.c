@@ -111,10 +111,7 @@ fpdus_segment(struct rr_fpdus *fpdus, const uint8_t *data, size_t size, struct r
 	fpdu->payload = data + header;
 	fpdu->length = (uint32_t)(rr_get_be16(data) + RR_FPDU_LENGTH_SIZE - header);
 	fpdu->used = whole;
-	if (!fpdus->crc || fpdu_crc_is_right(data, whole))
-		return RR_FPDU_SEGMENT;
-	fpdus->wrong_crcs++;
-	return RR_FPDU_BAD_CRC;
+	return !fpdus->crc || fpdu_crc_is_right(data, whole) ? RR_FPDU_SEGMENT : RR_FPDU_BAD_CRC;
 }
 
 /* ---- The search ---- */

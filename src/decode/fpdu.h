@@ -21,19 +21,19 @@ enum rr_fpdus_state {
 
 struct rr_fpdus {
 	enum rr_fpdus_state state;
-	bool begun;          /* the stream was captured from its beginning */
-	bool crc;            /* CRCs are in use */
-	int64_t crc_work;    /* a search may compute CRCs over this many octets and CRC_WORK more */
-	uint64_t searched;   /* octets that belong to no FPDU that was found */
-	uint64_t wrong_crcs; /* FPDUs */
-	uint64_t resyncs;    /* searches that found an FPDU */
+	bool begun;        /* the stream was captured from its beginning */
+	bool crc;          /* CRCs are in use */
+	int64_t crc_work;  /* a search may compute CRCs over this many octets and CRC_WORK more */
+	uint64_t searched; /* octets that belong to no FPDU that was found */
+	uint64_t resyncs;  /* searches that found an FPDU */
 };
 
 enum rr_fpdu_kind {
 	RR_FPDU_MORE,    /* nothing was found; the used octets are not needed any more */
 	RR_FPDU_OPENED,  /* the MPA frame */
 	RR_FPDU_SEGMENT, /* a DDP segment */
-	RR_FPDU_BAD_CRC, /* a DDP segment with a wrong CRC, to be ignored */
+	RR_FPDU_BAD_CRC, /* a DDP segment with a wrong CRC; to be ignored, unless octets of it were not
+			    captured */
 };
 
 /* What rr_fpdus_next() found: an MPA frame, or an FPDU. */

@@ -111,6 +111,7 @@ judge_sent(void *ctx, const struct rr_message *message)
 	judge->messages++;
 	judged.connection->has_messages = true;
 	judged.connection->lossy |= message->sent.is_cut;
+	judge->cut += message->sent.is_cut;
 	if (message->sent.is_cut)
 		return;
 	rr_judge_size(&judged);
@@ -222,6 +223,12 @@ uint64_t
 rr_judge_messages(const struct rr_judge *judge)
 {
 	return judge->messages;
+}
+
+uint64_t
+rr_judge_cut(const struct rr_judge *judge)
+{
+	return judge->cut;
 }
 
 uint64_t

@@ -103,10 +103,12 @@ struct rr_decode_sink rr_judge_sink(struct rr_judge *judge);
  * connections. */
 void rr_judge_finish(struct rr_judge *judge);
 
-/* rr_judge_messages() returns how many messages were checked. rr_judge_evicted() returns how many calls
- * without a reply were forgotten to make room for newer calls. Rules that depend on earlier messages are not
- * applied any more to the connection of such a call. */
+/* rr_judge_messages() returns how many messages were captured. rr_judge_cut() returns how many of them were
+ * not checked, because octets of them were not captured. rr_judge_evicted() returns how many calls without a
+ * reply were forgotten to make room for newer calls. Rules that depend on earlier messages are not applied
+ * any more to the connection of such a call. */
 uint64_t rr_judge_messages(const struct rr_judge *judge);
+uint64_t rr_judge_cut(const struct rr_judge *judge);
 uint64_t rr_judge_evicted(const struct rr_judge *judge);
 
 #endif

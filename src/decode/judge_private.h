@@ -118,7 +118,7 @@ struct rr_judge {
 	struct rr_map connections, calls, regions;
 	struct rr_list connection_ages, call_ages; /* oldest first */
 	uint32_t call_count;
-	uint64_t messages, evicted;
+	uint64_t messages, cut, evicted;
 	struct rr_judge_repeat repeats[RR_JUDGE_REPEATS];
 	uint32_t repeat_next; /* counts entries; modulo RR_JUDGE_REPEATS: the entry that is replaced next */
 	struct rr_judge_past pasts[RR_JUDGE_PASTS];

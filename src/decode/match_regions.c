@@ -188,11 +188,12 @@ rr_match_region(const struct rr_match *match, const struct rr_place *place, cons
 
 /* Appends octets that the operation op moved by RDMA to head, which keeps the first octets of an RPC message,
  * head->want at most. at is the offset of the moved octets in that message. Octets that head has already are
- * skipped. Nothing is appended if there would be a gap, or if there is no memory. */
+ * skipped. Nothing is appended if there would be a gap, or if there is no memory; octets that were not
+ * captured are a gap. */
 static void
 region_fill_head(struct rr_match *match, struct rr_head *head, uint64_t at, const struct rr_op *op)
 {
-	uint64_t end = at + op->length;
+	uint64_t end = at + op->known;
 	uint32_t skip;
 
 	if (at > head->have || end <= head->have || head->have == head->want)

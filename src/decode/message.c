@@ -36,6 +36,7 @@ rr_message_decode_rpc(struct rr_message *message, struct rpcrdma_bytes data)
 
 	if (!rr_rpc_peek(data.data, data.length, &xid, &type))
 		return;
+	message->rpc = data;
 	rpcrdma_xdr_reader_init(&reader, &stream, NULL);
 	if (type == RR_REPLY) {
 		message->kind = RR_MESSAGE_REPLY;

@@ -52,7 +52,7 @@ struct rr_place {
 struct rr_sent {
 	struct rr_place place;
 	uint32_t size, msn; /* size: octets of the Send; msn: the message number that DDP gave it */
-	bool is_cut;        /* octets of it were not captured, and count as 0 */
+	bool is_cut;        /* octets of it were not captured: what is behind them is not decoded */
 	bool invalidates;
 	uint32_t invalidated; /* the handle that the Send invalidates */
 };
@@ -64,6 +64,7 @@ struct rr_message {
 	struct rr_rdma_header header; /* the fixed words are set unless result is RR_HEADER_SHORT */
 	struct rr_chunk_lists lists;  /* the chunks that could be decoded */
 	struct rpcrdma_bytes payload; /* behind the header */
+	struct rpcrdma_bytes rpc;     /* the RPC message, or the front of it that was captured */
 	bool has_call, has_reply;     /* the RPC header was decoded */
 	struct rr_call_header call;
 	struct rr_reply_header reply;

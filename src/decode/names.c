@@ -10,10 +10,9 @@
  * numbers dynamically". */
 enum { TRANSIENT_FIRST = 0x40000000, TRANSIENT_LAST = 0x5fffffff };
 
-/* Returns the schema of a version of a program, or NULL if there is none. A program number in the transient
- * range is taken for that of an NFSv4 callback program. */
-static const struct rpcrdma_program *
-names_program(uint32_t prog, uint32_t vers)
+/* A program number in the transient range is taken for that of an NFSv4 callback program. */
+const struct rpcrdma_program *
+rr_decode_program(uint32_t prog, uint32_t vers)
 {
 	if (prog >= TRANSIENT_FIRST && prog <= TRANSIENT_LAST)
 		return rr_ulb_callback();
@@ -23,7 +22,7 @@ names_program(uint32_t prog, uint32_t vers)
 const char *
 rr_decode_program_name(uint32_t prog, uint32_t vers)
 {
-	const struct rpcrdma_program *program = names_program(prog, vers);
+	const struct rpcrdma_program *program = rr_decode_program(prog, vers);
 
 	return program ? program->name : NULL;
 }
@@ -31,7 +30,7 @@ rr_decode_program_name(uint32_t prog, uint32_t vers)
 const char *
 rr_decode_procedure_name(uint32_t prog, uint32_t vers, uint32_t proc)
 {
-	const struct rpcrdma_program *program = names_program(prog, vers);
+	const struct rpcrdma_program *program = rr_decode_program(prog, vers);
 	const char *name, *stem;
 
 	if (!program || proc >= program->procedure_count || !program->procedures[proc].name)

@@ -25,18 +25,21 @@ rdmap_reserve(struct rr_rdmap *side, struct rr_decode_memory *memory, uint32_t s
 	return true;
 }
 
-/* Appends a segment with the offset mo to the Send under way. Returns false if octets before the segment are
+/* Appends a segment to the Send under way. Returns false if octets before the segment are
  * missing, if the Send is too long, or if there is no memory. */
 static bool
-rdmap_append(
-	struct rr_rdmap *side, struct rr_decode_memory *memory, uint32_t mo, struct rpcrdma_bytes payload)
+rdmap_append(struct rr_rdmap *side, struct rr_decode_memory *memory, const struct rr_rdmap_segment *segment)
 {
-	if (side->skipping || mo != side->length || payload.length > RR_RDMAP_SEND_MAX - side->length)
+	struct rpcrdma_bytes payload = segment->payload;
+
+	if (side->skipping || segment->header->mo != side->length ||
+		payload.length > RR_RDMAP_SEND_MAX - side->length)
 		return false;
 	if (!rdmap_reserve(side, memory, side->length + payload.length))
 		return false;
 	if (payload.length > 0)
 		memcpy(side->send + side->length, payload.data, payload.length);
+	side->known += side->known == side->length ? segment->known : 0;
 	side->length += payload.length;
 	return true;
 }
@@ -44,30 +47,33 @@ rdmap_append(
 /* Adds a segment to the Send under way. If the segment completes the Send, describes the Send in *op. A Send
  * that is incomplete or too long is skipped and counted. */
 static void
-rdmap_send(struct rr_rdmap *side, struct rr_decode_memory *memory, const struct rr_ddp_header *header,
-	struct rpcrdma_bytes payload, struct rr_op *op)
+rdmap_send(struct rr_rdmap *side, struct rr_decode_memory *memory, const struct rr_rdmap_segment *segment,
+	struct rr_op *op)
 {
+	const struct rr_ddp_header *header = segment->header;
+
 	/* RFC 5041, 5.1: the first segment of a message has offset 0. A Send that was under way is
 	 * incomplete. */
 	if (header->mo == 0) {
 		side->skipped += side->skipping || side->length > 0;
-		side->length = 0;
+		side->length = side->known = 0;
 		side->skipping = false;
 	}
-	side->skipping = !rdmap_append(side, memory, header->mo, payload);
+	side->skipping = !rdmap_append(side, memory, segment);
 	if (!header->last)
 		return;
 	if (!side->skipping) {
 		op->kind = RR_OP_SEND;
 		op->data = side->send;
 		op->length = side->length;
+		op->known = side->known;
 		op->msn = header->msn;
 		op->invalidates = rr_rdmap_invalidates(header->opcode);
 		op->invalidated = header->invalidate_stag;
 	}
 	side->skipped += side->skipping;
 	side->skipping = false;
-	side->length = 0;
+	side->length = side->known = 0;
 }
 
 void
@@ -85,20 +91,21 @@ rdmap_read(const struct rr_rdmap *side, uint32_t index)
 	return &side->reads[(side->read_first + index) % RR_RDMAP_READS];
 }
 
-/* Describes a Read Request in *op, and remembers the Request until its Response comes. If too many are
+/* Describes a Read Request in *op, and remembers the Request until its Response comes. A Request that was not
+ * captured whole is ignored. If too many are
  * remembered, forgets the oldest. If there is no memory, the Request is not remembered, so its Response will
  * not be known. */
 static void
-rdmap_request(struct rr_rdmap *side, struct rr_decode_memory *memory, struct rpcrdma_bytes payload,
+rdmap_request(struct rr_rdmap *side, struct rr_decode_memory *memory, const struct rr_rdmap_segment *segment,
 	struct rr_op *op)
 {
-	if (payload.length < RR_READ_REQUEST_SIZE)
+	if (segment->known < RR_READ_REQUEST_SIZE)
 		return;
-	rr_read_request_get(payload.data, &op->request);
+	rr_read_request_get(segment->payload.data, &op->request);
 	op->kind = RR_OP_READ_REQUEST;
 	op->handle = op->request.source_stag;
 	op->offset = op->request.source_to;
-	op->length = op->request.size;
+	op->length = op->known = op->request.size;
 	if (!side->reads)
 		side->reads = rr_decode_alloc(memory, RR_RDMAP_READS * sizeof(*side->reads));
 	if (!side->reads)
@@ -114,9 +121,11 @@ rdmap_request(struct rr_rdmap *side, struct rr_decode_memory *memory, struct rpc
  * 5.2.1: Read Responses come in the order of their Requests. Requests before the fitting one are forgotten,
  * because their Responses were not captured. */
 static void
-rdmap_response(struct rr_rdmap *reader, const struct rr_ddp_header *header, struct rpcrdma_bytes payload,
-	struct rr_op *op)
+rdmap_response(struct rr_rdmap *reader, const struct rr_rdmap_segment *segment, struct rr_op *op)
 {
+	const struct rr_ddp_header *header = segment->header;
+	struct rpcrdma_bytes payload = segment->payload;
+
 	for (uint32_t i = 0; i < reader->read_count; i++) {
 		const struct rr_read_request *request = rdmap_read(reader, i);
 		uint64_t at = header->to - request->sink_to;
@@ -127,6 +136,7 @@ rdmap_response(struct rr_rdmap *reader, const struct rr_ddp_header *header, stru
 		op->kind = RR_OP_READ_RESPONSE;
 		op->data = payload.data;
 		op->length = payload.length;
+		op->known = segment->known;
 		op->last = header->last;
 		op->handle = request->source_stag;
 		op->offset = request->source_to + at;
@@ -138,26 +148,30 @@ rdmap_response(struct rr_rdmap *reader, const struct rr_ddp_header *header, stru
 
 void
 rr_rdmap_take(struct rr_rdmap *side, struct rr_rdmap *peer, struct rr_decode_memory *memory,
-	const struct rr_ddp_header *header, struct rpcrdma_bytes payload, struct rr_op *op)
+	const struct rr_rdmap_segment *segment, struct rr_op *op)
 {
+	const struct rr_ddp_header *header = segment->header;
+
 	*op = (struct rr_op){ .kind = RR_OP_PART };
 	switch (header->opcode) {
 	case RR_RDMAP_WRITE:
 		op->kind = RR_OP_WRITE;
-		op->data = payload.data;
-		op->length = payload.length;
+		op->data = segment->payload.data;
+		op->length = segment->payload.length;
+		op->known = segment->known;
 		op->last = header->last;
 		op->handle = header->stag;
 		op->offset = header->to;
 		return;
-	case RR_RDMAP_READ_REQUEST: rdmap_request(side, memory, payload, op); return;
-	case RR_RDMAP_READ_RESPONSE: rdmap_response(peer, header, payload, op); return;
+	case RR_RDMAP_READ_REQUEST: rdmap_request(side, memory, segment, op); return;
+	case RR_RDMAP_READ_RESPONSE: rdmap_response(peer, segment, op); return;
 	case RR_RDMAP_TERMINATE:
 		op->kind = RR_OP_TERMINATE;
-		op->data = payload.data;
-		op->length = payload.length;
+		op->data = segment->payload.data;
+		op->length = segment->payload.length;
+		op->known = segment->known;
 		return;
-	default: rdmap_send(side, memory, header, payload, op);
+	default: rdmap_send(side, memory, segment, op);
 	}
 }
 

@@ -29,6 +29,7 @@ struct rr_op {
 	enum rr_op_kind kind;
 	const uint8_t *data;
 	uint32_t length;
+	uint32_t known;   /* octets of data that were captured, in front of the first one that was not */
 	bool last;        /* the RDMA Write or the Read Response is complete */
 	bool invalidates; /* a Send with Invalidate */
 	uint32_t invalidated;
@@ -43,18 +44,26 @@ struct rr_op {
 struct rr_rdmap {
 	uint8_t *send; /* the Send under way */
 	uint32_t length, capacity;
-	bool skipping; /* the rest of a Send is skipped, whose beginning is missing or that is too long */
+	uint32_t known; /* its octets that were captured, in front of the first one that was not */
+	bool skipping;  /* the rest of a Send is skipped, whose beginning is missing or that is too long */
 	/* Requests of this side that are not answered; NULL: there was no Request */
 	struct rr_read_request *reads;
 	uint32_t read_first, read_count;
 	uint64_t skipped; /* Sends that were not complete */
 };
 
+/* A DDP segment. Of its payload, "known" octets were captured, in front of the first one that was not. */
+struct rr_rdmap_segment {
+	const struct rr_ddp_header *header;
+	struct rpcrdma_bytes payload;
+	uint32_t known;
+};
+
 /* Handles a segment that side sent, and describes the operation that it completes in *op (RR_OP_PART if there
  * is none). peer is the other side, whose Read Requests are answered. Memory that op points to is valid until
  * the next segment of side. */
 void rr_rdmap_take(struct rr_rdmap *side, struct rr_rdmap *peer, struct rr_decode_memory *memory,
-	const struct rr_ddp_header *header, struct rpcrdma_bytes payload, struct rr_op *op);
+	const struct rr_rdmap_segment *segment, struct rr_op *op);
 
 /* Notes that segments of side are missing: the Send under way, if any, is skipped. rr_rdmap_free() frees the
  * memory of side. */

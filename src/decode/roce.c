@@ -86,7 +86,7 @@ roce_get_headers(struct rr_roce_packet *packet, uint8_t headers, const uint8_t *
 }
 
 bool
-rr_roce_parse(const void *data, size_t size, struct rr_roce_packet *packet)
+rr_roce_parse(const void *data, size_t size, size_t captured, struct rr_roce_packet *packet)
 {
 	const uint8_t *octets = data;
 	const struct roce_opcode *opcode;
@@ -100,7 +100,7 @@ rr_roce_parse(const void *data, size_t size, struct rr_roce_packet *packet)
 	/* Bits 5 and 4 of the second octet: how many octets of padding follow the payload. */
 	pad = octets[1] >> 4 & 3;
 	/* The version of the transport header must be 0. */
-	if (!opcode->known || octets[1] & 0x0f || size < headers + pad + CRC_SIZE)
+	if (!opcode->known || octets[1] & 0x0f || size < headers + pad + CRC_SIZE || captured < headers)
 		return false;
 	packet->kind = opcode->kind;
 	packet->first = opcode->first;
@@ -110,6 +110,8 @@ rr_roce_parse(const void *data, size_t size, struct rr_roce_packet *packet)
 	roce_get_headers(packet, opcode->headers, octets + BTH_SIZE);
 	packet->payload =
 		(struct rpcrdma_bytes){ octets + headers, (uint32_t)(size - headers - pad - CRC_SIZE) };
+	captured -= headers;
+	packet->known = captured < packet->payload.length ? (uint32_t)captured : packet->payload.length;
 	return true;
 }
 

@@ -28,7 +28,6 @@ enum rr_roce_kind {
 struct rr_roce_packet {
 	enum rr_roce_kind kind;
 	bool first, last;     /* the first, the last packet of its message */
-	bool is_cut;          /* octets of its payload were not captured, and count as 0 */
 	bool invalidates;     /* a Send with Invalidate */
 	uint32_t invalidated; /* the handle that such a Send invalidates */
 	uint32_t qp, psn;     /* the queue pair that the packet goes to; the packet's sequence number */
@@ -38,11 +37,13 @@ struct rr_roce_packet {
 	uint64_t offset;
 	uint8_t syndrome; /* of an acknowledgement and a Read Response: see rr_roce_nak_name() */
 	struct rpcrdma_bytes payload;
+	uint32_t known; /* octets of its payload that were captured; the rest counts as 0 */
 };
 
-/* Parses the payload of a datagram. packet->payload then points into data. Returns false if the packet is
- * incomplete, or of no kind that enum rr_roce_kind has. */
-bool rr_roce_parse(const void *data, size_t size, struct rr_roce_packet *packet);
+/* Parses the payload of a datagram, of which "captured" octets were captured, and the rest counts as 0.
+ * packet->payload then points into data. Returns false if the packet is incomplete, if its headers were not
+ * captured, or if it is of no kind that enum rr_roce_kind has. */
+bool rr_roce_parse(const void *data, size_t size, size_t captured, struct rr_roce_packet *packet);
 
 /* Tells whether the PSN of a packet is a number of its sender's requests. Otherwise the packet is a response
  * or an acknowledgement, and its PSN is a number of the other side's requests. */

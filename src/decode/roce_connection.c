@@ -10,15 +10,14 @@
 enum { ACKNOWLEDGED_MAX = 4, MO_NONE = INT32_MAX };
 
 void
-rr_roce_segment(const struct rr_roce_at *at, const struct rr_ddp_header *header, struct rpcrdma_bytes payload)
+rr_roce_segment(const struct rr_roce_at *at, const struct rr_rdmap_segment *segment)
 {
 	struct rr_roce_side *sides = at->connection->sides;
 	struct rr_place place =
 		rr_decode_place(at->shared, at->connection->number, at->from, at->connection->ends);
 	struct rr_op op;
 
-	rr_rdmap_take(
-		&sides[at->from].rdmap, &sides[!at->from].rdmap, at->shared->memory, header, payload, &op);
+	rr_rdmap_take(&sides[at->from].rdmap, &sides[!at->from].rdmap, at->shared->memory, segment, &op);
 	rr_decode_operation(at->shared, &place, &op);
 }
 
@@ -35,9 +34,7 @@ roce_note(const struct rr_roce_at *at, const char *text)
 /* ---- Requests, in order ---- */
 
 /* Translates a packet of a Send into the DDP segment that iWARP has for it, and passes that segment on. side
- * is that of the sender. Its member mo is the offset of the next segment of the Send under way; its member
- * is_cut says that octets of this Send were not captured, which shared->is_cut tells the decoder of the
- * message. */
+ * is that of the sender. Its member mo is the offset of the next segment of the Send under way. */
 static void
 roce_send(const struct rr_roce_at *at, struct rr_roce_side *side, const struct rr_roce_packet *packet)
 {
@@ -53,11 +50,8 @@ roce_send(const struct rr_roce_at *at, struct rr_roce_side *side, const struct r
 	if (!packet->first && side->mo == 0)
 		header.mo = MO_NONE;
 	header.invalidate_stag = packet->invalidated;
-	side->is_cut = packet->is_cut || (side->is_cut && !packet->first);
 	side->mo = packet->last || header.mo == MO_NONE ? 0 : header.mo + packet->payload.length;
-	at->shared->is_cut = side->is_cut;
-	rr_roce_segment(at, &header, packet->payload);
-	at->shared->is_cut = false;
+	rr_roce_segment(at, &(struct rr_rdmap_segment){ &header, packet->payload, packet->known });
 }
 
 /* Translates a packet of an RDMA Write into the DDP segment that iWARP has for it, and passes that segment
@@ -78,7 +72,7 @@ roce_write(const struct rr_roce_at *at, struct rr_roce_side *side, const struct 
 	header.to = side->offset;
 	side->offset += packet->payload.length;
 	side->has_write = !packet->last;
-	rr_roce_segment(at, &header, packet->payload);
+	rr_roce_segment(at, &(struct rr_rdmap_segment){ &header, packet->payload, packet->known });
 }
 
 /* Remembers a Read Request of `side` until its response comes, and passes on the Read Request that iWARP has
@@ -109,7 +103,8 @@ roce_read_request(const struct rr_roce_at *at, struct rr_roce_side *side, const 
 	 * least one PSN, and at most the number that the smallest MTU needs: slack is the difference. */
 	side->slack = mtu ? 0 : rr_roce_packets(packet->length, RR_ROCE_MTU_MIN) - 1;
 	rr_read_request_put(octets, &request);
-	rr_roce_segment(at, &header, (struct rpcrdma_bytes){ octets, sizeof(octets) });
+	rr_roce_segment(
+		at, &(struct rr_rdmap_segment){ &header, { octets, sizeof(octets) }, sizeof(octets) });
 }
 
 /* Decodes the request (Send, RDMA Write or Read Request) that comes next in the order of PSNs. */

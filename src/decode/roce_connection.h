@@ -26,7 +26,6 @@ struct rr_roce_side {
 	uint32_t seen;  /* the last PSN that was seen, in a request of this side or its answer; if has_seen */
 	uint32_t acknowledged; /* packets that acknowledge requests which have not been seen */
 	uint32_t msn, mo;      /* of the Send under way; mo is 0 if no Send is under way */
-	bool is_cut;           /* a packet of that Send was not captured whole */
 	bool has_write;        /* an RDMA Write is under way */
 	/* The memory that the next octets of that RDMA Write go to. */
 	uint32_t handle;

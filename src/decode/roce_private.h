@@ -25,8 +25,7 @@ rr_roce_packets(uint32_t size, uint32_t mtu)
 }
 
 /* Passes on what a packet of the side at->from does, as the DDP segment that iWARP has for it. */
-void rr_roce_segment(
-	const struct rr_roce_at *at, const struct rr_ddp_header *header, struct rpcrdma_bytes payload);
+void rr_roce_segment(const struct rr_roce_at *at, const struct rr_rdmap_segment *segment);
 
 /* ---- roce_response.c ---- */
 

@@ -68,7 +68,7 @@ response_deliver(const struct rr_roce_at *at, struct rr_roce_read *read, const s
 	header.last = read->next == (read->packets ? read->packets : 1);
 	if (header.last)
 		response_read_done(reader, read);
-	rr_roce_segment(at, &header, packet->payload);
+	rr_roce_segment(at, &(struct rr_rdmap_segment){ &header, packet->payload, packet->known });
 }
 
 /* Takes each packet out of the hold, in the order of the PSNs. Delivers it if it is due, that is, the next

@@ -261,19 +261,20 @@ table_manager(struct rr_roce_table *table, const struct rr_packet *packet, const
 /* ---- The table ---- */
 
 /* Decodes a datagram that has a packet of a connection, or a message of a connection manager. Ignores any
- * other datagram. */
+ * other datagram, and a message of a connection manager of which octets were not captured. packet->length
+ * also counts the octets that were not captured (packet->missing). */
 static void
 table_datagram(struct rr_roce_table *table, const struct rr_packet *packet)
 {
 	struct rr_roce_packet roce;
 	struct rr_cm cm;
 
-	if (!rr_roce_parse(packet->payload, packet->length, &roce))
+	if (!rr_roce_parse(packet->payload, packet->length, packet->length - packet->missing, &roce))
 		return;
-	roce.is_cut = packet->missing > 0;
 	if (roce.kind != RR_ROCE_DATAGRAM)
 		table_data(table, packet, &roce);
-	else if (roce.qp == RR_ROCE_QP_GENERAL && rr_cm_parse(roce.payload.data, roce.payload.length, &cm))
+	else if (roce.qp == RR_ROCE_QP_GENERAL && roce.known == roce.payload.length &&
+		 rr_cm_parse(roce.payload.data, roce.payload.length, &cm))
 		table_manager(table, packet, &cm);
 }
 

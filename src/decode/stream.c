@@ -11,6 +11,7 @@ rr_stream_start(struct rr_stream *stream, uint32_t sequence)
 	stream->started = true;
 	stream->next = sequence;
 	stream->range_count = 0;
+	stream->cut_count = 0;
 	stream->acknowledged = 0;
 }
 
@@ -27,26 +28,49 @@ stream_end(const struct rr_stream *stream)
 	return stream->range_count > 0 ? stream->ranges[stream->range_count - 1].end : 0;
 }
 
-/* Removes size octets from the front of the buffer, and adjusts the ranges, which say which octets of the
- * buffer have come. */
-static void
-stream_advance(struct rr_stream *stream, uint32_t size)
+/* Moves ranges of the buffer, of which size octets are removed from the front. Returns how many ranges are
+ * left. */
+static uint32_t
+stream_move(struct rr_stream_range *ranges, uint32_t count, uint32_t size)
 {
-	uint32_t end = stream_end(stream), kept = 0;
+	uint32_t kept = 0;
 
-	for (uint32_t i = 0; i < stream->range_count; i++) {
-		struct rr_stream_range range = stream->ranges[i];
+	for (uint32_t i = 0; i < count; i++) {
+		struct rr_stream_range range = ranges[i];
 
 		if (range.end <= size)
 			continue;
 		range.start = range.start > size ? range.start - size : 0;
 		range.end -= size;
-		stream->ranges[kept++] = range;
+		ranges[kept++] = range;
 	}
+	return kept;
+}
+
+/* Removes size octets from the front of the buffer, and adjusts the ranges, which say which octets of the
+ * buffer have come, and which of these were not captured. */
+static void
+stream_advance(struct rr_stream *stream, uint32_t size)
+{
+	uint32_t end = stream_end(stream);
+
+	stream->range_count = stream_move(stream->ranges, stream->range_count, size);
+	stream->cut_count = stream_move(stream->cuts, stream->cut_count, size);
 	if (end > size)
 		memmove(stream->data, stream->data + size, end - size);
-	stream->range_count = kept;
 	stream->next += size;
+}
+
+uint32_t
+rr_stream_known(const struct rr_stream *stream, uint32_t start, uint32_t end)
+{
+	for (uint32_t i = 0; i < stream->cut_count; i++) {
+		const struct rr_stream_range *cut = &stream->cuts[i];
+
+		if (cut->end > start && cut->start < end)
+			return cut->start > start ? cut->start - start : 0;
+	}
+	return end - start;
 }
 
 void
@@ -135,6 +159,28 @@ stream_reserve(struct rr_stream *stream, struct rr_decode_memory *memory, uint32
 	return true;
 }
 
+/* Notes that the octets from start to end were not captured. If there are RR_STREAM_RANGES ranges of such
+ * octets, the last one becomes larger, so that it has these octets, too. */
+static void
+stream_cut(struct rr_stream *stream, uint32_t start, uint32_t end)
+{
+	struct rr_stream_range *cuts = stream->cuts;
+	uint32_t at = stream->cut_count;
+
+	if (at == RR_STREAM_RANGES) {
+		struct rr_stream_range *last = &cuts[--at];
+
+		start = last->start < start ? last->start : start;
+		end = last->end > end ? last->end : end;
+	}
+	while (at > 0 && cuts[at - 1].start > start) {
+		cuts[at] = cuts[at - 1];
+		at--;
+	}
+	cuts[at] = (struct rr_stream_range){ start, end };
+	stream->cut_count += stream->cut_count < RR_STREAM_RANGES;
+}
+
 /* Writes zeros to the octets of the buffer from start to end, except those that have come, and counts them as
  * not captured. */
 static void
@@ -146,6 +192,7 @@ stream_clear(struct rr_stream *stream, uint32_t start, uint32_t end)
 
 		if (until > start) {
 			memset(stream->data + start, 0, until - start);
+			stream_cut(stream, start, until);
 			stream->uncaptured += until - start;
 		}
 		if (!is_last && stream->ranges[i].end > start)

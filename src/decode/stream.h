@@ -30,6 +30,10 @@ struct rr_stream {
 	uint32_t strays, acknowledged;
 	uint32_t range_count;
 	struct rr_stream_range ranges[RR_STREAM_RANGES]; /* ascending, never adjacent */
+	/* The octets of the buffer that were not captured; ascending. If there are too many ranges, the last
+	 * one also has octets that were captured. */
+	uint32_t cut_count;
+	struct rr_stream_range cuts[RR_STREAM_RANGES];
 	/* Octets of gaps that were given up; octets that came again; octets that were not captured and count
 	 * as 0. */
 	uint64_t lost, repeated, uncaptured;
@@ -58,6 +62,10 @@ bool rr_stream_acknowledge(struct rr_stream *stream, uint32_t sequence);
 
 /* Returns how many octets can be read: those at the front of the buffer, up to the first gap. */
 uint32_t rr_stream_size(const struct rr_stream *stream);
+
+/* Returns how many of the octets of the buffer from start to end were captured in front of the first one that
+ * was not. */
+uint32_t rr_stream_known(const struct rr_stream *stream, uint32_t start, uint32_t end);
 
 /* Removes size octets, which the caller has read, from the front of the stream. */
 void rr_stream_take(struct rr_stream *stream, struct rr_decode_memory *memory, uint32_t size);

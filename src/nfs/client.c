@@ -114,7 +114,7 @@ rr_nfs_call_with(struct rpcrdma_nfs *nfs, struct rr_call *call)
 		call->arena = arena;
 		status = client_try(nfs, call);
 	}
-	return status > 0 ? rr_nfs_fail(nfs, status, "%s", rpcrdma_nfs_status_text(status)) : status;
+	return status > 0 ? rr_nfs_fail(nfs, status, "%s", rr_nfs_status_text(nfs, status)) : status;
 }
 
 int

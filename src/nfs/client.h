@@ -71,6 +71,9 @@ int rr_nfs_open(struct rpcrdma_engine *engine, const struct rr_nfs_config *confi
 int rr_nfs_open_url(struct rpcrdma_engine *engine, const struct rpcrdma_nfs_config *config,
 	const struct rr_url *url, const char *path, struct rpcrdma_nfs **nfs, struct rr_text *text);
 
+/* Returns the text of a status, with the name that the client's version of NFS has for it. */
+const char *rr_nfs_status_text(const struct rpcrdma_nfs *nfs, int status);
+
 /* Tells whether the client uses version 4.2, whose procedures (nfs/v4/newer.h) can be called then. */
 bool rr_nfs_is_newer(const struct rpcrdma_nfs *nfs);
 
@@ -110,6 +113,16 @@ int rr_nfs_lookup(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *dire
  * the mounted export (it begins with rr_nfs_export()), it is followed from the root; else the walk fails with
  * NOTSUP. */
 int rr_nfs_walk(struct rpcrdma_nfs *nfs, const char *path, bool follow, struct rr_nfs_object *object);
+/* Does the same from what config.path names, and does not leave that directory: a ".." that leads out of it
+ * fails with INVAL, or with NOTSUP if it is in a link; an absolute target begins with config.path. */
+int rr_nfs_walk_below(struct rpcrdma_nfs *nfs, const char *path, bool follow, struct rr_nfs_object *object);
+/* Does what rpcrdma_nfs_find() does, but by rr_nfs_walk(): path begins at the mounted directory. */
+int rr_nfs_find(struct rpcrdma_nfs *nfs, const char *path, bool follow, struct rpcrdma_nfs_object *object);
+
+/* Explains that the server has refused a change with this status: if config.path leads into no export, but to
+ * a directory above them, which nobody may change, the error text says so and lists the exports. Returns
+ * status. Asks the server, unless the caller is called by the loop. */
+int rr_nfs_explain_change(struct rpcrdma_nfs *nfs, int status);
 
 /* ---- One procedure each (client_ops.c) ---- */
 
@@ -137,6 +150,9 @@ int rr_nfs_mkdir(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *direc
 /* Makes a symbolic link to target. */
 int rr_nfs_symlink(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory, const char *name,
 	const char *target);
+/* Makes a named pipe or a device with these attributes. device: of a device, its major and minor number. */
+int rr_nfs_mknod(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory, const char *name,
+	ftype3 type, specdata3 device, const sattr3 *attributes);
 /* Gives the file a further name in the directory. */
 int rr_nfs_link(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *file,
 	const struct rpcrdma_nfs_handle *directory, const char *name);

@@ -39,8 +39,8 @@ async_result(struct rr_nfs_op *op)
 	const LOOKUP3resok *found = &op->result.lookup.u.resok;
 
 	if (op->result.status != NFS3_OK)
-		return rr_nfs_fail(
-			op->nfs, (int)op->result.status, "%s", rpcrdma_nfs_status_text(op->result.status));
+		return rr_nfs_fail(op->nfs, (int)op->result.status, "%s",
+			rr_nfs_status_text(op->nfs, op->result.status));
 	if (op->call.proc == NFSPROC3_CREATE &&
 		(!made->obj.handle_follows || !async_take(op, &made->obj.u.handle, &made->obj_attributes)))
 		return rr_nfs_fail(op->nfs, -RPCRDMA_ERR_NOTSUP, "the server does not say what it made");

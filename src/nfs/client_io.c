@@ -70,7 +70,7 @@ io_ended(struct rr_nfs_io *io, int error, nfsstat3 status)
 		io_send_read(io);
 		return true;
 	}
-	rr_nfs_fail(nfs, (int)status, "%s", rpcrdma_nfs_status_text(status));
+	rr_nfs_fail(nfs, (int)status, "%s", rr_nfs_status_text(nfs, status));
 	io_finish(io, (int)status);
 	return true;
 }

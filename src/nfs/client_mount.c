@@ -121,20 +121,19 @@ list_exports(struct rpcrdma_nfs *nfs, struct rpcrdma_client *client, char *text,
 {
 	exports result = NULL;
 	struct rr_call call = mount_prepare(nfs, &MOUNT_V3_program, MOUNTPROC3_EXPORT, NULL, &result);
-	int used;
+	char list[128] = "", path[RR_NFS_PATH];
+	bool fits = true;
 
 	call.reply_max = EXPORT_REPLY_MAX;
 	text[0] = '\0';
 	if (rr_nfs_wait(nfs, client, &call) < 0)
 		return;
-	if (!result) {
-		snprintf(text, size, "; it exports nothing");
-		return;
+	for (struct exportnode *node = result; node && fits; node = node->ex_next) {
+		snprintf(path, sizeof(path), "%.*s", (int)node->ex_dir.length,
+			(const char *)node->ex_dir.data);
+		fits = rr_text_list(list, sizeof(list), path);
 	}
-	used = snprintf(text, size, "; it exports ");
-	for (struct exportnode *node = result; node && (size_t)used < size; node = node->ex_next)
-		used += snprintf(text + used, size - (size_t)used, "%s%.*s", node == result ? "" : ", ",
-			(int)node->ex_dir.length, (const char *)node->ex_dir.data);
+	snprintf(text, size, "; it exports %s", result ? list : "nothing");
 }
 
 /* Sets the error text for a mount that the server refused, and returns the status. The status needs no
@@ -147,10 +146,10 @@ mount_refuse(struct rpcrdma_nfs *nfs, struct rpcrdma_client *client, mountstat3 
 	list_exports(nfs, client, list, sizeof(list));
 	if (status == MNT3ERR_ACCES || status == MNT3ERR_PERM)
 		return rr_nfs_fail(nfs, (int)status,
-			"permission denied: %s does not let this host mount %.60s%s", nfs->server, nfs->path,
-			list);
+			"permission denied: %.40s does not let this host mount %.40s%s", nfs->server,
+			nfs->path, list);
 	return rr_nfs_fail(
-		nfs, (int)status, "%.60s has no export of the path %.60s%s", nfs->server, nfs->path, list);
+		nfs, (int)status, "%.40s has no export of the path %.40s%s", nfs->server, nfs->path, list);
 }
 
 /* Asks MOUNT for the path, then for each directory above it, until the server accepts one. The handle of the

@@ -122,6 +122,13 @@ open_session(struct rpcrdma_nfs *nfs, uint32_t minor)
 	error = rr_v4_wait(nfs->v4, open_is_late, &deadline);
 	if (error == -RPCRDMA_ERR_CANCELLED && !rr_nfs_interrupted(nfs))
 		return rr_nfs_fail(nfs, -RPCRDMA_ERR_TIMEDOUT, "the server does not give a session in time");
+	/* RFC 8881, 15.1.6.2, of NFS4ERR_PERM: "either the caller is not a privileged user (root) or the
+	 * caller is not the owner of the target of the operation." Of a new client, neither is asked, so the
+	 * server does not want this host. */
+	if (error == -RPCRDMA_ERR_REJECTED && rr_v4_refusal(nfs->v4) == NFS4ERR_PERM)
+		return rr_nfs_fail(nfs, NFS3ERR_ACCES,
+			"permission denied: %s does not let this host use %.60s; it exports nothing to it",
+			nfs->server, nfs->path);
 	return error ? rr_nfs_fail(nfs, error, "%s", rr_v4_error(nfs->v4)) : 0;
 }
 
@@ -136,15 +143,30 @@ mount_root(struct rpcrdma_nfs *nfs)
 	int error = rr_nfs_lookup(nfs, &nowhere, "", &root);
 
 	strcpy(nfs->export, "/");
-	if (!error)
+	if (!error) {
 		nfs->root = root.handle;
+		nfs->root_fsid = root.attributes.fsid;
+		nfs->exports_known = false;
+	}
 	return error;
+}
+
+/* Called when the server has refused a LOOKUP in the directory `here` with NFS3ERR_ACCES: tells whether an
+ * export would be there, which this host may not use. Then the error text says so. */
+static bool
+open_is_closed(struct rpcrdma_nfs *nfs, const struct rr_nfs_object *here)
+{
+	/* The list of the exports is read within the limits of the root. */
+	if (open_ask_limits(nfs, &nfs->root) != 0)
+		return false;
+	rr_nfs_explain(nfs, here, nfs->path, NFS3ERR_ACCES);
+	return nfs->exports[0] != '\0' && here->attributes.fsid == nfs->root_fsid;
 }
 
 /* Asks for the limits of the file system at the path, or at the closest directory above it that exists. RFC
  * 8881, 5.4: attributes such as maxfilesize belong to a file system, and the root of a server is often a file
  * system of its own, which can hold no file. *missing becomes true if the root has no object with the first
- * name of the path. */
+ * name of the path. Fails if the path is in an export that this host may not use. */
 static int
 open_ask_limits_there(struct rpcrdma_nfs *nfs, bool *missing)
 {
@@ -153,8 +175,13 @@ open_ask_limits_there(struct rpcrdma_nfs *nfs, bool *missing)
 	int error, refusal = 0;
 
 	strcpy(path, nfs->path);
-	while ((error = rr_nfs_walk(nfs, path, true, &there)) > 0 && rr_nfs_cut(path))
+	error = rr_nfs_reach(nfs, path, &there);
+	if (error == NFS3ERR_ACCES && open_is_closed(nfs, &there))
+		return error;
+	while (error > 0 && rr_nfs_cut(path)) {
 		refusal = error;
+		error = rr_nfs_reach(nfs, path, &there);
+	}
 	*missing = strcmp(path, "/") == 0 && refusal == NFS3ERR_NOENT;
 	return open_ask_limits(nfs, error ? &nfs->root : &there.handle);
 }
@@ -201,8 +228,23 @@ open_where_it_is(struct rpcrdma_nfs *nfs, uint32_t minor)
 	return open_v4(nfs, minor, &missing);
 }
 
+/* Opens a path that the server refuses to this host by version 4, with the error text that is set: the rule
+ * for this host may be for version 3 alone. If version 3 fails, too, the first refusal counts. */
+static int
+open_where_it_is_let_in(struct rpcrdma_nfs *nfs)
+{
+	const struct rr_text why = nfs->text;
+
+	open_leave_v4(nfs);
+	if (open_v3(nfs) == 0)
+		return 0;
+	nfs->text = why;
+	return NFS3ERR_ACCES;
+}
+
 /* Opens the export with the highest version of NFS that the server has: 4.2, 4.1, or 3. If the tree of
- * version 4 does not have the path, open_where_it_is() chooses the version. */
+ * version 4 does not have the path, or is closed to this host, open_where_it_is() or
+ * open_where_it_is_let_in() chooses the version. */
 static int
 open_highest(struct rpcrdma_nfs *nfs)
 {
@@ -213,6 +255,8 @@ open_highest(struct rpcrdma_nfs *nfs)
 
 		if (!error && missing)
 			return open_where_it_is(nfs, minor);
+		if (error == NFS3ERR_ACCES)
+			return open_where_it_is_let_in(nfs);
 		if (error != -RPCRDMA_ERR_PROG_MISMATCH && error != -RPCRDMA_ERR_PROG_UNAVAIL)
 			return error;
 		open_leave_v4(nfs);

@@ -49,17 +49,21 @@ ops_made(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory, co
 
 /* Handles the error of a call that makes an object. If the error is that the name exists, and the call was
  * sent twice, the call may itself have made the object: returns 0 and stores the object in *object if it has
- * the wanted type. Otherwise returns error. */
+ * the wanted type. If the server does not answer what the name is, returns that error, as the caller would
+ * take EXIST for the object of somebody else. Otherwise returns error. */
 static int
 ops_made_before(const struct attempt *attempt, int error, const struct rpcrdma_nfs_handle *directory,
 	const char *name, ftype3 type, struct rr_nfs_object *object)
 {
 	/* LOOKUP may replace the error text, which must be that of the call if the call failed after all. */
 	struct rr_text text = attempt->nfs->text;
+	int found;
 
-	if (error == NFS3ERR_EXIST && ops_repeated(attempt) &&
-		rr_nfs_lookup(attempt->nfs, directory, name, object) == 0 && object->attributes.type == type)
-		return 0;
+	if (error != NFS3ERR_EXIST || !ops_repeated(attempt))
+		return error;
+	found = rr_nfs_lookup(attempt->nfs, directory, name, object);
+	if (found < 0 || (found == 0 && object->attributes.type == type))
+		return found;
 	attempt->nfs->text = text;
 	return error;
 }
@@ -169,6 +173,24 @@ rr_nfs_symlink(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directo
 	int error = rr_nfs_call(nfs, NFSPROC3_SYMLINK, &args, &result);
 
 	return error ? ops_made_before(&attempt, error, directory, name, NF3LNK, &object) : 0;
+}
+
+int
+rr_nfs_mknod(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory, const char *name,
+	ftype3 type, specdata3 device, const sattr3 *attributes)
+{
+	MKNOD3args args = { .where = ops_where(directory, name), .what.type = type };
+	MKNOD3res result;
+	struct attempt attempt = ops_begin(nfs);
+	struct rr_nfs_object object;
+	int error;
+
+	if (type == NF3CHR || type == NF3BLK)
+		args.what.u.device = (devicedata3){ *attributes, device };
+	else
+		args.what.u.pipe_attributes = *attributes;
+	error = rr_nfs_call(nfs, NFSPROC3_MKNOD, &args, &result);
+	return error ? ops_made_before(&attempt, error, directory, name, type, &object) : 0;
 }
 
 /* Tells whether the name in the directory is that of the file. The attributes show it, because two handles of

@@ -24,14 +24,19 @@ rr_nfs_lookup(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *director
 	return 0;
 }
 
-/* The state of a walk along a path. here is the object that was reached, rest the path that is left. After a
- * symbolic link, rest lies in path[turn]; the other one of the two memories is then free for the next link.
- * at_root: here is the root, which is taken for a directory, and its attributes were not fetched. by_name:
- * names are looked up one at a time. links: how many symbolic links were followed. */
+/* The state of a walk along a path. root is the directory that the walk begins in, and root_path its path.
+ * here is the object that was reached, rest the path that is left. After a symbolic link, rest lies in
+ * path[turn]; the other one of the two memories is then free for the next link. at_root: here is the root,
+ * which is taken for a directory, and its attributes were not fetched. by_name: names are looked up one at a
+ * time. links: how many symbolic links were followed. below: the walk may not leave the root; depth: how many
+ * directories lie between the root and here. */
 struct walk {
 	struct rpcrdma_nfs *nfs;
+	const struct rpcrdma_nfs_handle *root;
+	const char *root_path;
 	struct rr_nfs_object here;
-	bool at_root, by_name;
+	bool at_root, by_name, below;
+	unsigned depth;
 	char path[2][RR_NFS_PATH];
 	unsigned turn, links;
 	const char *rest;
@@ -47,36 +52,39 @@ path_next_name(struct walk *walk, char name[RR_NFS_NAME + 1])
 	walk->rest += strspn(walk->rest, "/");
 	length = strcspn(walk->rest, "/");
 	if (length > RR_NFS_NAME)
-		return rr_nfs_fail(
-			walk->nfs, NFS3ERR_NAMETOOLONG, "%s", rpcrdma_nfs_status_text(NFS3ERR_NAMETOOLONG));
+		return rr_nfs_fail(walk->nfs, NFS3ERR_NAMETOOLONG, "%s",
+			rr_nfs_status_text(walk->nfs, NFS3ERR_NAMETOOLONG));
 	memcpy(name, walk->rest, length);
 	name[length] = '\0';
 	walk->rest += length;
 	return 0;
 }
 
-/* Returns the part of an absolute path that follows the path of the mounted export, or NULL if the path is
- * outside of the export. The path is target, the content of a symbolic link. */
+/* Returns the part of an absolute path that follows the path of the walk's root, or NULL if the path is
+ * outside of that. The path is target, the content of a symbolic link. */
 static const char *
-path_inside_export(const struct rpcrdma_nfs *nfs, const char *target)
+path_inside_root(const struct walk *walk, const char *target)
 {
-	size_t length = strlen(nfs->export);
+	size_t length = strlen(walk->root_path);
 
 	/* The path is as the user wrote it, and may end in "/". */
-	while (length > 0 && nfs->export[length - 1] == '/')
+	while (length > 0 && walk->root_path[length - 1] == '/')
 		length--;
-	if (strncmp(target, nfs->export, length) != 0 || (target[length] != '/' && target[length] != '\0'))
+	if (strncmp(target, walk->root_path, length) != 0 ||
+		(target[length] != '/' && target[length] != '\0'))
 		return NULL;
 	return target + length;
 }
 
-/* Goes on with the walk from the root of the mounted export. */
+/* Goes on with the walk from its root. */
 static void
 path_go_to_root(struct walk *walk)
 {
-	walk->here.handle = walk->nfs->root;
+	walk->here.handle = *walk->root;
 	walk->here.attributes.type = NF3DIR;
+	walk->here.attributes.fsid = walk->nfs->root_fsid; /* if it is the mounted root */
 	walk->at_root = true;
+	walk->depth = 0;
 }
 
 /* Goes on with the walk from the object next. */
@@ -88,7 +96,7 @@ path_go_on(struct walk *walk, const struct rr_nfs_object *next)
 }
 
 /* Reads the symbolic link, and puts its target in front of the rest of the path. The walk goes on in the
- * directory of the link, or in the mounted root if the target is absolute. Fails after too many links. */
+ * directory of the link, or in the root of the walk if the target is absolute. Fails after too many links. */
 static int
 path_follow_link(struct walk *walk, const struct rr_nfs_object *link)
 {
@@ -104,18 +112,18 @@ path_follow_link(struct walk *walk, const struct rr_nfs_object *link)
 	if (error)
 		return error;
 	if (target[0] == '/') {
-		start = path_inside_export(nfs, target);
+		start = path_inside_root(walk, target);
 		if (!start)
 			return rr_nfs_fail(nfs, -RPCRDMA_ERR_NOTSUP,
 				"a symbolic link leads to %.100s on the server, which is outside of the "
-				"export %.80s",
-				target, nfs->export);
+				"%s %.80s",
+				target, walk->below ? "directory" : "export", walk->root_path);
 		path_go_to_root(walk);
 	}
 	length = snprintf(into, RR_NFS_PATH, "%s/%s", start, walk->rest);
 	if (length >= RR_NFS_PATH)
 		return rr_nfs_fail(
-			nfs, NFS3ERR_NAMETOOLONG, "%s", rpcrdma_nfs_status_text(NFS3ERR_NAMETOOLONG));
+			nfs, NFS3ERR_NAMETOOLONG, "%s", rr_nfs_status_text(nfs, NFS3ERR_NAMETOOLONG));
 	walk->rest = into;
 	/* Behind the link, version 4 may again look up many names by one call. */
 	walk->by_name = !nfs->v4;
@@ -135,17 +143,29 @@ path_stays(const struct walk *walk, const char *name)
 		       memcmp(here->data, root->data, root->length) == 0);
 }
 
+/* Refuses a ".." that leads out of the root. */
+static int
+path_climbs_out(const struct walk *walk)
+{
+	return rr_nfs_fail(walk->nfs, walk->links == 0 ? -RPCRDMA_ERR_INVAL : -RPCRDMA_ERR_NOTSUP,
+		"%s leads out of the directory %.100s", walk->links == 0 ? "the path" : "a symbolic link",
+		walk->root_path);
+}
+
 /* Looks up one name in the present directory, and goes on from the object that is found. A symbolic link is
  * followed if a '/' or another name comes after it, or if follow is true. */
 static int
 path_step(struct walk *walk, const char *name, bool follow)
 {
+	bool last = walk->rest[strspn(walk->rest, "/")] == '\0', up = strcmp(name, "..") == 0;
 	struct rr_nfs_object next;
-	bool last = walk->rest[strspn(walk->rest, "/")] == '\0';
 	int error;
 
 	if (walk->here.attributes.type != NF3DIR)
-		return rr_nfs_fail(walk->nfs, NFS3ERR_NOTDIR, "%s", rpcrdma_nfs_status_text(NFS3ERR_NOTDIR));
+		return rr_nfs_fail(
+			walk->nfs, NFS3ERR_NOTDIR, "%s", rr_nfs_status_text(walk->nfs, NFS3ERR_NOTDIR));
+	if (walk->below && up && walk->depth == 0)
+		return path_climbs_out(walk);
 	if (path_stays(walk, name))
 		return 0;
 	error = rr_nfs_lookup(walk->nfs, &walk->here.handle, name, &next);
@@ -155,13 +175,22 @@ path_step(struct walk *walk, const char *name, bool follow)
 	if (next.attributes.type == NF3LNK && (!last || follow || walk->rest[0] == '/'))
 		return path_follow_link(walk, &next);
 	path_go_on(walk, &next);
+	walk->depth = up ? walk->depth - (walk->depth > 0) : walk->depth + 1;
 	return 0;
 }
 
 /* ---- Many names at a time, with version 4 ---- */
 
+/* Tells whether a name of the given length is "." or "..". */
+static bool
+path_is_dots(const char *name, size_t length)
+{
+	return (length == 1 || length == 2) && name[0] == '.' && name[length - 1] == '.';
+}
+
 /* Gathers in args as many of the next names as one call can have. Stops before a name that the server is not
- * asked for: "." or a name that is too long. Returns the rest of the path behind the gathered names. */
+ * asked for, or that is looked up by itself: ".", ".." or a name that is too long. Returns the rest of the
+ * path behind the gathered names. */
 static const char *
 path_gather(const struct walk *walk, struct rr_v4_walk_args *args)
 {
@@ -171,7 +200,7 @@ path_gather(const struct walk *walk, struct rr_v4_walk_args *args)
 	for (args->count = 0; *rest && args->count < most; args->count++) {
 		size_t length = strcspn(rest, "/");
 
-		if (length > RR_NFS_NAME || (length == 1 && rest[0] == '.'))
+		if (length > RR_NFS_NAME || path_is_dots(rest, length))
 			break;
 		args->names[args->count] = (struct rpcrdma_bytes){ rest, (uint32_t)length };
 		rest += length + strspn(rest + length, "/");
@@ -203,34 +232,73 @@ path_leap(struct walk *walk)
 		return rr_nfs_fail(walk->nfs, -RPCRDMA_ERR_PEER, "the server gave no file handle");
 	next.attributes = result.u.resok.obj_attributes.u.attributes;
 	path_go_on(walk, &next);
+	walk->depth += args.count;
 	walk->rest = rest;
 	return 0;
+}
+
+/* Walks along the path from the root that walk has. */
+static int
+path_walk(struct walk *walk, const char *path, bool follow, struct rr_nfs_object *object)
+{
+	char name[RR_NFS_NAME + 1];
+	int error = 0;
+
+	walk->rest = path;
+	walk->by_name = !walk->nfs->v4;
+	path_go_to_root(walk);
+	while (!error) {
+		const char *before = walk->rest;
+
+		/* If path_leap() has taken names, the next turn tries to take more. */
+		error = walk->by_name ? 0 : path_leap(walk);
+		if (error || walk->rest != before)
+			continue;
+		error = path_next_name(walk, name);
+		if (!error && name[0] == '\0')
+			break;
+		if (!error)
+			error = path_step(walk, name, follow);
+	}
+	if (!error && walk->at_root)
+		error = rr_nfs_getattr(walk->nfs, &walk->here.handle, &walk->here.attributes);
+	if (!error)
+		*object = walk->here;
+	return error;
 }
 
 int
 rr_nfs_walk(struct rpcrdma_nfs *nfs, const char *path, bool follow, struct rr_nfs_object *object)
 {
-	struct walk walk = { .nfs = nfs, .rest = path, .by_name = !nfs->v4 };
-	char name[RR_NFS_NAME + 1];
-	int error = 0;
+	struct walk walk = { .nfs = nfs, .root = &nfs->root, .root_path = nfs->export };
+	int error = path_walk(&walk, path, follow, object);
 
-	path_go_to_root(&walk);
-	while (!error) {
-		const char *before = walk.rest;
+	return error > 0 ? rr_nfs_explain(nfs, &walk.here, path, error) : error;
+}
 
-		/* If path_leap() has taken names, the next turn tries to take more. */
-		error = walk.by_name ? 0 : path_leap(&walk);
-		if (error || walk.rest != before)
-			continue;
-		error = path_next_name(&walk, name);
-		if (!error && name[0] == '\0')
-			break;
-		if (!error)
-			error = path_step(&walk, name, follow);
-	}
-	if (!error && walk.at_root)
-		error = rr_nfs_getattr(nfs, &walk.here.handle, &walk.here.attributes);
-	if (!error)
-		*object = walk.here;
+int
+rr_nfs_reach(struct rpcrdma_nfs *nfs, const char *path, struct rr_nfs_object *last)
+{
+	struct walk walk = { .nfs = nfs, .root = &nfs->root, .root_path = nfs->export };
+	int error = path_walk(&walk, path, true, last);
+
+	if (error)
+		*last = walk.here;
 	return error;
+}
+
+int
+rr_nfs_walk_below(struct rpcrdma_nfs *nfs, const char *path, bool follow, struct rr_nfs_object *object)
+{
+	struct walk walk = { .nfs = nfs, .root = &nfs->start, .root_path = nfs->path, .below = true };
+	struct rr_nfs_object start;
+	int error;
+
+	if (nfs->start.length == 0) {
+		error = rr_nfs_walk(nfs, rr_nfs_rest(nfs), true, &start);
+		if (error)
+			return error;
+		nfs->start = start.handle;
+	}
+	return path_walk(&walk, path, follow, object);
 }

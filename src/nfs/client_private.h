@@ -24,10 +24,16 @@ struct rpcrdma_nfs {
 	char server[256], path[RR_NFS_PATH];
 	char export[RR_NFS_PATH];
 	struct rpcrdma_nfs_handle root;
+	struct rpcrdma_nfs_handle start; /* what path names; no octets: it was not looked for yet */
 	uint32_t read_max, write_max, readdir_max;
 	uint64_t file_max;
 	uint64_t entries_max; /* most entries of a directory */
 	bool no_readdirplus;
+	/* What the server exports, as rr_nfs_exports() found it, and the file system of the root, which it
+	 * needs for that; of version 4. */
+	bool exports_known;
+	char exports[112];
+	uint64_t root_fsid;
 	bool cleaning;
 	struct rr_list pending;   /* of struct rr_nfs_pending: operations under way */
 	struct rr_cache pendings; /* the memory of pending operations */
@@ -111,6 +117,21 @@ rr_nfs_fh(const struct rpcrdma_nfs_handle *handle)
 
 /* Returns text in the form of the schema's strings. */
 struct rpcrdma_bytes rr_nfs_string(const char *text);
+
+/* ---- client_exports.c: what a server of version 4 exports ---- */
+
+/* Returns the list of the server's exports, as "/a, /b", for an error message; "" if the root of the server's
+ * tree is itself an export, so that there is no list of them, or if version 3 is used. The server is asked
+ * once; the error text stays as it is. */
+const char *rr_nfs_exports(struct rpcrdma_nfs *nfs);
+
+/* Explains that the server has refused a LOOKUP in the directory `here` on the way along `path`: if an export
+ * would be there, the error text says that, and lists the exports. Returns status. */
+int rr_nfs_explain(struct rpcrdma_nfs *nfs, const struct rr_nfs_object *here, const char *path, int status);
+
+/* Looks up a path as rr_nfs_walk() does, following links, and explains no error. *last gets the object that
+ * was found, or else the last one on the way. */
+int rr_nfs_reach(struct rpcrdma_nfs *nfs, const char *path, struct rr_nfs_object *last);
 
 /* client_mount.c: cuts the last name off path, so that MOUNT can be asked for the directory above: "/a/b/"
  * becomes "/a", and "/a" becomes "/". Returns false, and leaves path as it is, if path is "/" already. */

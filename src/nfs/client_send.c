@@ -4,13 +4,25 @@
 #include "nfs/client_private.h"
 #include "ulb/reply.h"
 
+/* Begins a call of version 3. A server that answers no call on an open connection is given up after the time
+ * for which a lost connection is tried again: nothing else would end the call. */
+static void
+send_3(struct rpcrdma_nfs *nfs, struct rr_call *call)
+{
+	if (call->timeout == 0) {
+		call->timeout = nfs->config.rpc.retry;
+		call->silence = true;
+	}
+	rr_client_call(nfs->client, call);
+}
+
 void
 rr_nfs_send(struct rpcrdma_nfs *nfs, struct rr_call *call)
 {
 	if (nfs->v4)
 		rr_v4_call(nfs->v4, call);
 	else
-		rr_client_call(nfs->client, call);
+		send_3(nfs, call);
 }
 
 void

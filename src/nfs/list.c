@@ -42,7 +42,6 @@ rr_nfs_list_begin(struct rr_nfs_work *work, nfs_fh3 directory, uint64_t cookie, 
 	/* The reply has room for stream_room octets, with the header of RPC and the status. */
 	listing->room = (uint32_t)rr_min(max,
 		request->stream_room - rr_min(request->stream_room, request->header + RR_NFS_STATUS_SIZE));
-	listing->readdir.limit = listing->room;
 	/* This server gives out cookies with a verifier of zeroes only. */
 	if (cookie != 0 && memcmp(verifier, zero, sizeof(zero)) != 0)
 		return RR_VFS_BAD_COOKIE;
@@ -50,6 +49,7 @@ rr_nfs_list_begin(struct rr_nfs_work *work, nfs_fh3 directory, uint64_t cookie, 
 	 * returns NFS3ERR_TOOSMALL. */
 	if (!rr_nfs_list_take(&listing->room, RR_NFS_LIST_SIZE))
 		listing->room = 0;
+	listing->readdir.room.reply.octets = listing->room;
 	return vfs->ops->readdir(vfs, &listing->readdir);
 }
 

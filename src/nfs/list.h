@@ -11,11 +11,13 @@
  */
 
 /* Sizes in octets of XDR (RFC 1813, 3.3.16): of attributes; of a result with the directory's attributes and
- * without entries; of an entry without its name. */
+ * without entries; of an entry without its name; of what READDIRPLUS adds to an entry, without the octets of
+ * the handle. */
 enum {
 	RR_NFS_FATTR_SIZE = 84,
 	RR_NFS_LIST_SIZE = 4 + RR_NFS_FATTR_SIZE + NFS3_COOKIEVERFSIZE + 4 + 4,
-	RR_NFS_ENTRY_SIZE = 4 + 8 + 4 + 8
+	RR_NFS_ENTRY_SIZE = 4 + 8 + 4 + 8,
+	RR_NFS_PLUS_SIZE = 4 + RR_NFS_FATTR_SIZE + 4 + 4
 };
 
 /* Begins to list a directory from cookie on, at most max octets of XDR, and no more than the reply has room

@@ -79,8 +79,10 @@ mount_export(struct rr_nfs_work *work, uint32_t *number)
 	if (*number == work->server->vfs->export_count)
 		return rr_gate_all_open(gate, &caller) ? RR_VFS_NOENT : RR_VFS_ACCESS;
 	rule = rr_gate_rule(gate, &caller, *number);
-	if (!rule)
+	if (!rule) {
+		rr_gate_log_refusal(gate, &caller, *number);
 		return RR_VFS_ACCESS;
+	}
 	walk->flavors = rule->right.flavors;
 	/* MNT may be called with any flavor: its result lists the flavors that the export accepts. */
 	rr_gate_identify(caller.sys, &rule->right, &work->identity);

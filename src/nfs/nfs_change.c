@@ -197,7 +197,7 @@ change_target(struct rr_nfs_pending *pending, const char *target)
 			pending->nfs, -RPCRDMA_ERR_INVAL, "the target of the symbolic link is missing");
 	if (length >= sizeof(pending->path))
 		return rr_nfs_fail(pending->nfs, NFS3ERR_NAMETOOLONG, "%s",
-			rpcrdma_nfs_status_text(NFS3ERR_NAMETOOLONG));
+			rr_nfs_status_text(pending->nfs, NFS3ERR_NAMETOOLONG));
 	memcpy(pending->path, target, length + 1);
 	return 0;
 }

@@ -84,20 +84,34 @@ rpcrdma_nfs_stat(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *handl
 	return rr_nfs_pending_start(pending, NFSPROC3_GETATTR, then);
 }
 
-int
-rpcrdma_nfs_find(struct rpcrdma_nfs *nfs, const char *path, bool follow, struct rpcrdma_nfs_object *object)
+/* Finds an object by the function `walk`, and copies it to the caller's structure. */
+static int
+name_find(struct rpcrdma_nfs *nfs, const char *path, bool follow, struct rpcrdma_nfs_object *object,
+	int (*walk)(struct rpcrdma_nfs *, const char *, bool, struct rr_nfs_object *))
 {
 	struct rr_nfs_object found;
 	int error;
 
 	if (!nfs || !path || !object)
 		return -RPCRDMA_ERR_INVAL;
-	error = rr_engine_may_wait(nfs->engine, __func__, &nfs->text);
+	error = rr_engine_may_wait(nfs->engine, "rpcrdma_nfs_find", &nfs->text);
 	if (!error)
-		error = rr_nfs_walk(nfs, path, follow, &found);
+		error = walk(nfs, path, follow, &found);
 	if (!error && !rr_nfs_object_give(object, &found.handle, &found.attributes))
 		error = rr_nfs_fail(nfs, -RPCRDMA_ERR_INVAL, "the object's size is less than it ever was");
 	return error;
+}
+
+int
+rpcrdma_nfs_find(struct rpcrdma_nfs *nfs, const char *path, bool follow, struct rpcrdma_nfs_object *object)
+{
+	return name_find(nfs, path, follow, object, rr_nfs_walk_below);
+}
+
+int
+rr_nfs_find(struct rpcrdma_nfs *nfs, const char *path, bool follow, struct rpcrdma_nfs_object *object)
+{
+	return name_find(nfs, path, follow, object, rr_nfs_walk);
 }
 
 /* Handles the result of FSSTAT: copies it to the caller's structure, as far as the size that the caller has

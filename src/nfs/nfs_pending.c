@@ -157,7 +157,7 @@ pending_refused(struct rr_nfs_pending *pending, nfsstat3 status)
 
 	if (rr_nfs_retry_later(nfs, &pending->retry, status))
 		return PENDING_GOES_ON;
-	rr_nfs_fail(nfs, (int)status, "%s", rpcrdma_nfs_status_text((int)status));
+	rr_nfs_fail(nfs, (int)status, "%s", rr_nfs_status_text(nfs, (int)status));
 	return twice && pending->repeated ? pending->repeated(pending, (int)status) : (int)status;
 }
 
@@ -180,7 +180,7 @@ pending_done(struct rr_call *call, int error)
 	/* The last call only looked whether a refused call had succeeded before. It failed, so the refusal
 	 * counts. */
 	if (error && pending->status)
-		error = rr_nfs_fail(nfs, pending->status, "%s", rpcrdma_nfs_status_text(pending->status));
+		error = rr_nfs_fail(nfs, pending->status, "%s", rr_nfs_status_text(nfs, pending->status));
 	rr_nfs_pending_finish(pending, error);
 }
 
@@ -225,7 +225,7 @@ rr_nfs_pending_name(struct rr_nfs_pending *pending, unsigned number, const char 
 		return rr_nfs_fail(nfs, -RPCRDMA_ERR_INVAL, "a name must not have a '/' in it: %.100s", name);
 	if (length > RR_NFS_NAME)
 		return rr_nfs_fail(
-			nfs, NFS3ERR_NAMETOOLONG, "%s", rpcrdma_nfs_status_text(NFS3ERR_NAMETOOLONG));
+			nfs, NFS3ERR_NAMETOOLONG, "%s", rr_nfs_status_text(nfs, NFS3ERR_NAMETOOLONG));
 	memcpy(pending->names[number], name, length + 1);
 	return 0;
 }

@@ -82,7 +82,7 @@ proc_fsinfo_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 		.wtmult = BLOCK,
 		.dtpref = DIRECTORY_PREFERRED,
 		.maxfilesize = limits->file_max,
-		.time_delta = { 0, 1 },
+		.time_delta = { (uint32_t)limits->time_delta.seconds, limits->time_delta.nanoseconds },
 		.properties = FSF3_LINK | FSF3_SYMLINK | FSF3_HOMOGENEOUS | FSF3_CANSETTIME,
 	};
 	rr_nfs_post_op(&limits->object_after, &res->u.resok.obj_attributes);

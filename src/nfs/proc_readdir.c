@@ -30,8 +30,11 @@ static enum rr_vfs_status
 readdir_begin(struct rr_nfs_work *work)
 {
 	const READDIR3args *args = work->args;
+	struct rr_nfs_listing *listing = &work->op.listing;
 
-	work->op.listing.readdir.take = readdir_take;
+	listing->readdir.take = readdir_take;
+	listing->readdir.room =
+		(struct rr_vfs_readdir_room){ .names.octets = UINT32_MAX, .reply.entry = RR_NFS_ENTRY_SIZE };
 	return rr_nfs_list_begin(work, args->dir, args->cookie, args->cookieverf, args->count);
 }
 

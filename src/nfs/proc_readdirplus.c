@@ -49,7 +49,8 @@ readdirplus_take(struct rr_vfs_readdir *readdir, const struct rr_vfs_entry *give
 	return true;
 }
 
-/* Begins READDIRPLUS: dircount limits the octets of names and cookies, maxcount those of the whole result. */
+/* Begins READDIRPLUS: dircount limits the octets of names and cookies, maxcount those of the whole result.
+ * The handle of an entry is taken to be as long as that of the directory. */
 static enum rr_vfs_status
 readdirplus_begin(struct rr_nfs_work *work)
 {
@@ -59,6 +60,10 @@ readdirplus_begin(struct rr_nfs_work *work)
 	listing->readdir.take = readdirplus_take;
 	listing->readdir.attributes = true;
 	listing->names = args->dircount;
+	listing->readdir.room.names.octets = args->dircount;
+	listing->readdir.room.names.entry = RR_NFS_ENTRY_SIZE;
+	listing->readdir.room.reply.entry = RR_NFS_ENTRY_SIZE + RR_NFS_PLUS_SIZE + args->dir.data.length +
+					    rr_pad((uint32_t)args->dir.data.length);
 	return rr_nfs_list_begin(work, args->dir, args->cookie, args->cookieverf, args->maxcount);
 }
 

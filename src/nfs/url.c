@@ -12,10 +12,22 @@
 
 static const char scheme[] = "nfs:";
 
+/* Returns how many octets HOST has in HOST:/PATH, with the brackets of an IPv6 address; 0 if text has another
+ * form. Text with "//" behind the colon is a URL of another scheme. */
+static size_t
+url_short_host(const char *text)
+{
+	size_t host = strcspn(text, text[0] == '[' ? "]/" : ":/");
+
+	if (text[0] == '[' && text[host] == ']')
+		host++;
+	return text[host] == ':' && text[host + 1] == '/' && text[host + 2] != '/' ? host : 0;
+}
+
 bool
 rr_url_is(const char *text)
 {
-	return strncasecmp(text, scheme, sizeof(scheme) - 1) == 0;
+	return strncasecmp(text, scheme, sizeof(scheme) - 1) == 0 || url_short_host(text) > 0;
 }
 
 /* ---- Parts of a URL ---- */
@@ -304,17 +316,45 @@ url_parse_query(const char *text, struct rr_url *url, struct rr_text *error)
 
 /* ---- The whole URL ---- */
 
+/* Parses HOST:/PATH, in which HOST has host octets. */
+static int
+url_parse_short(const char *text, size_t host, struct rr_url *url, struct rr_text *error)
+{
+	bool has_brackets = text[0] == '[';
+	const char *name = text + has_brackets, *path = text + host + 1;
+	size_t length = has_brackets ? host - 2 : host;
+
+	if (memchr(text, '@', host))
+		return rr_fail(error, -RPCRDMA_ERR_INVAL,
+			"a user name does not belong in HOST:/PATH; nfs://HOST/PATH?uid=N&gid=N has numbers");
+	if (length == 0)
+		return rr_fail(error, -RPCRDMA_ERR_INVAL, "the host is missing: HOST:/PATH");
+	if (length >= sizeof(url->host))
+		return rr_fail(error, -RPCRDMA_ERR_INVAL, "the host is longer than %zu octets",
+			sizeof(url->host) - 1);
+	if (strlen(path) >= sizeof(url->path))
+		return rr_fail(error, -RPCRDMA_ERR_INVAL, "the path is longer than %zu octets",
+			sizeof(url->path) - 1);
+	memcpy(url->host, name, length);
+	strcpy(url->path, path);
+	url->port = RR_URL_RDMA_PORT;
+	return 0;
+}
+
 /* Parses "nfs://", HOST[:PORT], the path and the options. The transport and a port may come as options, so
  * the usual port is set at the end. */
 int
 rr_url_parse(const char *text, struct rr_url *url, struct rr_text *error)
 {
-	size_t authority, path;
+	size_t authority, path, host = url_short_host(text);
 	int result;
 
 	memset(url, 0, sizeof(*url));
+	if (strncasecmp(text, scheme, sizeof(scheme) - 1) != 0 && host > 0)
+		return url_parse_short(text, host, url, error);
 	if (!rr_url_is(text) || strncmp(text + sizeof(scheme) - 1, "//", 2) != 0)
-		return rr_fail(error, -RPCRDMA_ERR_INVAL, "a URL has the form nfs://HOST[:PORT]/PATH");
+		return rr_fail(
+			error, -RPCRDMA_ERR_INVAL, "a URL has the form nfs://HOST[:PORT]/PATH or HOST:/PATH");
 	text += sizeof(scheme) + 1;
 	authority = strcspn(text, "/?#");
 	result = url_parse_authority(text, authority, url, error);

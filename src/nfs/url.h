@@ -33,11 +33,12 @@ struct rr_url {
 	uint32_t uid, gid;
 };
 
-/* Tells whether text begins with "nfs:". It is then meant as a URL, not as a local path, even if the rest is
- * wrong. */
+/* Tells whether text begins with "nfs:", or has the form HOST:/PATH that mount(8) takes. It is then meant as
+ * a URL, not as a local path, even if the rest is wrong. "./a:/b" and "/a:/b" are local paths. */
 bool rr_url_is(const char *text);
 
-/* Parses a URL. Errors: -RPCRDMA_ERR_INVAL, and -RPCRDMA_ERR_NOTSUP for a version of NFS that is not
+/* Parses a URL. HOST:/PATH is taken as it stands, where HOST may be an IPv6 address in brackets: "%" and "?"
+ * have no meaning in it. Errors: -RPCRDMA_ERR_INVAL, and -RPCRDMA_ERR_NOTSUP for a version of NFS that is not
  * supported; the text in error says which part is wrong. */
 int rr_url_parse(const char *text, struct rr_url *url, struct rr_text *error);
 

@@ -84,7 +84,7 @@ rr_nfs4_get_args(struct rpcrdma_xdr_reader *reader, void *value)
 	struct rr_nfs4_args *args = value;
 	uint32_t known;
 
-	args->tag = rpcrdma_get_bytes(reader, UINT32_MAX);
+	args->tag = rpcrdma_get_bytes(reader, RR_NFS4_TAG_MAX);
 	args->minor = rpcrdma_get_u32(reader);
 	args->count = rpcrdma_get_count(reader, UINT32_MAX, 4);
 	if (reader->failed)

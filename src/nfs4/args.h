@@ -10,10 +10,12 @@
  * comes from the arena of the call, and no more operations are decoded than any session may ask for.
  */
 
-enum { RR_NFS4_OPERATIONS = 128 };
+/* The most operations, and the most octets of a tag: the reply has the tag again, so a longer one makes the
+ * arguments garbage. The tags of known clients have at most 20 octets, and Linux takes at most 128. */
+enum { RR_NFS4_OPERATIONS = 128, RR_NFS4_TAG_MAX = 1024 };
 
 struct rr_nfs4_args {
-	utf8str_cs tag;
+	utf8str_cs tag; /* at most RR_NFS4_TAG_MAX octets */
 	uint32_t minor;
 	uint32_t count; /* of operations, as the peer said; those beyond RR_NFS4_OPERATIONS are not decoded */
 	uint32_t decoded; /* operations that ops holds */

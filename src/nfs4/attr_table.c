@@ -88,8 +88,6 @@ attr_put_time(struct rpcrdma_xdr_writer *writer, struct rr_vfs_time time)
 	rpcrdma_put_u32(writer, time.nanoseconds);
 }
 
-static const struct rr_vfs_time time_delta = { 0, 1 };
-
 ATTR_CONST(fh_expire_type, rpcrdma_put_u32, FH4_PERSISTENT)
 ATTR_VALUE(change, rpcrdma_put_u64, attributes->change)
 ATTR_VALUE(size, rpcrdma_put_u64, attributes->size)
@@ -120,7 +118,7 @@ ATTR_VALUE(space_free, rpcrdma_put_u64, statfs->octets_free)
 ATTR_VALUE(space_total, rpcrdma_put_u64, statfs->octets)
 ATTR_VALUE(space_used, rpcrdma_put_u64, attributes->used)
 ATTR_VALUE(time_access, attr_put_time, attributes->access_time)
-ATTR_CONST(time_delta, attr_put_time, time_delta)
+ATTR_VALUE(time_delta, attr_put_time, limits->time_delta)
 ATTR_VALUE(time_metadata, attr_put_time, attributes->change_time)
 ATTR_VALUE(time_modify, attr_put_time, attributes->modify_time)
 ATTR_VALUE(mounted_on_fileid, rpcrdma_put_u64, attributes->mounted_on)
@@ -276,7 +274,7 @@ const struct rr_attr_row rr_attr_rows[RR_ATTR_COUNT] = {
 	[FATTR4_SPACE_USED] = { attr_put_space_used, .size = 8 },
 	[FATTR4_TIME_ACCESS] = { attr_put_time_access, .size = 12 },
 	[FATTR4_TIME_ACCESS_SET] = { NULL, attr_get_time_access_set, TIMES_ACCESS },
-	[FATTR4_TIME_DELTA] = { attr_put_time_delta, .size = 12 },
+	[FATTR4_TIME_DELTA] = { attr_put_time_delta, .needs = RR_ATTR_LIMITS, .size = 12 },
 	[FATTR4_TIME_METADATA] = { attr_put_time_metadata, .size = 12 },
 	[FATTR4_TIME_MODIFY] = { attr_put_time_modify, .size = 12 },
 	[FATTR4_TIME_MODIFY_SET] = { NULL, attr_get_time_modify_set, TIMES_MODIFY },

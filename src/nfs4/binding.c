@@ -13,14 +13,14 @@ rr_nfs4_conn_init(struct rr_nfs4_conn *conn)
 }
 
 /* Returns the binding of this connection to this session; NULL if the connection is not bound to the
- * session. */
+ * session. A session has few bindings; a connection may have one to each of thousands of sessions. */
 static struct rr_nfs4_binding *
 binding_find(const struct rr_nfs4_session *session, const struct rr_nfs4_conn *conn)
 {
-	rr_list_for_each (link, &conn->bindings) {
-		struct rr_nfs4_binding *binding = rr_container(link, struct rr_nfs4_binding, of_conn);
+	rr_list_for_each (link, &session->bindings) {
+		struct rr_nfs4_binding *binding = rr_container(link, struct rr_nfs4_binding, of_session);
 
-		if (binding->session == session)
+		if (binding->conn == conn)
 			return binding;
 	}
 	return NULL;
@@ -142,6 +142,22 @@ binding_channels(const struct rr_nfs4_session *session, channel_dir_from_client4
 	return 0;
 }
 
+/* Returns the session with this ID; NULL if there is no such session, or if the caller may not bind a
+ * connection to it: callbacks go to the client alone. A connection that SEQUENCE has bound may come from any
+ * address. */
+static struct rr_nfs4_session *
+binding_session(const struct rr_nfs4_sessions *sessions, struct rr_nfs4_principal principal,
+	const struct rr_nfs4_conn *conn, const sessionid4 id)
+{
+	struct rr_nfs4_session *session = rr_nfs4_session_find(sessions, id);
+
+	if (!session || rr_nfs4_client_is_of(session->client, principal, &conn->origin))
+		return session;
+	return rr_nfs4_bound(session, conn) && rr_nfs4_principal_same(session->client->principal, principal)
+		       ? session
+		       : NULL;
+}
+
 /*
  * Carries out BIND_CONN_TO_SESSION. It fails with NFS4ERR_INVAL if the connection is bound to the backchannel
  * and the client now asks for the fore channel alone. RFC 8881, 18.34.3: "Invoking BIND_CONN_TO_SESSION on a
@@ -152,10 +168,10 @@ binding_channels(const struct rr_nfs4_session *session, channel_dir_from_client4
  * connection cannot be bound now, it fails with NFS4ERR_DELAY.
  */
 void
-rr_nfs4_bind_conn_to_session(const struct rr_nfs4_sessions *sessions, struct rr_nfs4_conn *conn,
-	const BIND_CONN_TO_SESSION4args *args, BIND_CONN_TO_SESSION4res *res)
+rr_nfs4_bind_conn_to_session(const struct rr_nfs4_sessions *sessions, struct rr_nfs4_principal principal,
+	struct rr_nfs4_conn *conn, const BIND_CONN_TO_SESSION4args *args, BIND_CONN_TO_SESSION4res *res)
 {
-	struct rr_nfs4_session *session = rr_nfs4_session_find(sessions, args->bctsa_sessid);
+	struct rr_nfs4_session *session = binding_session(sessions, principal, conn, args->bctsa_sessid);
 	BIND_CONN_TO_SESSION4resok *ok = &res->u.bctsr_resok4;
 	uint32_t channels = session ? binding_channels(session, args->bctsa_dir) : 0, bound;
 

@@ -25,6 +25,18 @@ callback_set_phase(struct rr_nfs4_callback *callback, enum callback_event event)
 	callback->phase = callback_next[callback->phase][event];
 }
 
+/* The most callbacks that are looked at at once; the others follow in later turns (rr_nfs4_callbacks_look()).
+ */
+enum { CALLBACK_LOOKS = 64 };
+
+/* Frees the slot of the callback in the backchannel of its session. */
+static void
+callback_free_slot(const struct rr_nfs4_callback *callback)
+{
+	callback->session->back_slots[callback->slot].callback = NULL;
+	callback->session->back_busy--;
+}
+
 /* Frees the slot that the callback occupies in the backchannel of a session, and releases that session. Does
  * nothing if the callback has no slot. */
 static void
@@ -34,8 +46,8 @@ callback_drop_slot(struct rr_nfs4_callback *callback)
 
 	if (!session)
 		return;
+	callback_free_slot(callback);
 	callback->session = NULL;
-	session->back_slots[callback->slot].busy = false;
 	rr_nfs4_session_release(session);
 }
 
@@ -50,7 +62,7 @@ callback_end(struct rr_nfs4_callback *callback)
 	rr_list_remove(&callback->link);
 	/* A CB_NULL, which has no put(), has a session but no slot. */
 	if (session && callback->kind->put)
-		session->back_slots[callback->slot].busy = false;
+		callback_free_slot(callback);
 	callback->session = NULL;
 	callback->client = NULL;
 	callback_set_phase(callback, CALLBACK_END);
@@ -95,10 +107,13 @@ rr_nfs4_callback_cancel(struct rr_nfs4_callback *callback)
 static bool
 callback_take_slot(struct rr_nfs4_callback *callback, struct rr_nfs4_session *session)
 {
+	if (session->back_busy >= session->back_slot_count)
+		return false;
 	for (uint32_t i = 0; i < session->back_slot_count; i++) {
-		if (session->back_slots[i].busy)
+		if (session->back_slots[i].callback)
 			continue;
-		session->back_slots[i].busy = true;
+		session->back_slots[i].callback = callback;
+		session->back_busy++;
 		callback->slot = i;
 		callback->session = rr_nfs4_session_hold(session);
 		return true;
@@ -124,23 +139,50 @@ callback_choose(struct rr_nfs4_callback *callback)
 	return NULL;
 }
 
-void
-rr_nfs4_callbacks_go(struct rr_nfs4_sessions *sessions, uint64_t now)
+/* Puts the callbacks that were looked at behind those that are to be looked at. */
+static void
+callback_look_again(struct rr_nfs4_sessions *sessions)
 {
-	rr_list_for_each (link, &sessions->callbacks) {
-		struct rr_nfs4_callback *callback = rr_container(link, struct rr_nfs4_callback, link);
-		struct rr_nfs4_session *session;
+	struct rr_list *list = &sessions->callbacks, *from = &sessions->looked_at;
 
-		if (!sessions->send || now < callback->not_before)
+	if (rr_list_empty(from))
+		return;
+	from->next->prev = list->prev;
+	list->prev->next = from->next;
+	from->prev->next = list;
+	list->prev = from->prev;
+	rr_list_init(from);
+}
+
+void
+rr_nfs4_callbacks_look(struct rr_nfs4_sessions *sessions, uint32_t *looks)
+{
+	for (; *looks > 0 && !rr_list_empty(&sessions->callbacks); --*looks) {
+		struct rr_nfs4_callback *callback =
+			rr_container(rr_list_pop(&sessions->callbacks), struct rr_nfs4_callback, link);
+		struct rr_nfs4_session *session = NULL;
+
+		if (sessions->send && sessions->now >= callback->not_before)
+			session = callback_choose(callback);
+		if (!session) {
+			rr_list_append(&sessions->looked_at, &callback->link);
 			continue;
-		session = callback_choose(callback);
-		if (!session)
-			continue;
-		rr_list_remove(&callback->link);
+		}
 		callback_set_phase(callback, CALLBACK_SEND);
 		callback->conn = rr_nfs4_back_conn(session);
 		sessions->send(callback);
 	}
+}
+
+void
+rr_nfs4_callbacks_go(struct rr_nfs4_sessions *sessions, uint64_t now)
+{
+	uint32_t looks = CALLBACK_LOOKS;
+
+	if (now > sessions->now)
+		sessions->now = now;
+	callback_look_again(sessions);
+	rr_nfs4_callbacks_look(sessions, &looks);
 }
 
 /*
@@ -301,7 +343,7 @@ rr_nfs4_callback_sequence(
 	args->csa_sequenceid = session->back_slots[callback->slot].sequence + 1;
 	args->csa_slotid = callback->slot;
 	for (uint32_t i = 0; i < session->back_slot_count; i++) {
-		if (session->back_slots[i].busy)
+		if (session->back_slots[i].callback)
 			args->csa_highest_slotid = i;
 	}
 	/* RFC 8881, 2.10.6.3: "Until the time the { session ID, slot ID, sequence ID } request triple can be
@@ -351,19 +393,22 @@ rr_nfs4_back_works(const struct rr_nfs4_client *client)
 }
 
 void
-rr_nfs4_callbacks_leave(struct rr_nfs4_sessions *sessions, struct rr_nfs4_session *session)
+rr_nfs4_callbacks_leave(struct rr_nfs4_session *session)
 {
-	rr_list_for_each (link, &sessions->callbacks) {
-		struct rr_nfs4_callback *callback = rr_container(link, struct rr_nfs4_callback, link);
+	for (uint32_t i = 0; i < session->back_slot_count; i++) {
+		struct rr_nfs4_callback *callback = session->back_slots[i].callback;
 
-		if (callback->session == session)
+		if (callback && callback->phase == RR_NFS4_CALLBACK_QUEUED)
 			callback_return(callback, 0);
 	}
+	if (session->probe.phase == RR_NFS4_CALLBACK_QUEUED)
+		callback_return(&session->probe, 0);
 }
 
 void
 rr_nfs4_callbacks_end(struct rr_nfs4_sessions *sessions, const struct rr_nfs4_client *client)
 {
+	callback_look_again(sessions);
 	rr_list_for_each (link, &sessions->callbacks) {
 		struct rr_nfs4_callback *callback = rr_container(link, struct rr_nfs4_callback, link);
 

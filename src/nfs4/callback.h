@@ -58,7 +58,7 @@ struct rr_nfs4_referring {
 struct rr_nfs4_callback {
 	const struct rr_nfs4_callback_kind *kind;
 	enum rr_nfs4_callback_phase phase;
-	struct rr_list link; /* QUEUED: in the sessions' callbacks; OUT: for send() to use */
+	struct rr_list link; /* QUEUED: in a list of the sessions; OUT: for send() to use */
 	struct rr_nfs4_sessions *sessions;
 	struct rr_nfs4_client *client; /* held */
 	/* Held: the session whose slot the callback has; NULL: the callback has no slot yet. A CB_NULL has
@@ -84,8 +84,13 @@ void rr_nfs4_callback_queue(struct rr_nfs4_callback *callback, const struct rr_n
  * callback has a slot. */
 void rr_nfs4_callback_cancel(struct rr_nfs4_callback *callback);
 
-/* Gives each queued callback that can be sent now to sessions->send(). */
+/* Gives queued callbacks that can be sent now to sessions->send(), and has the others looked at. It is called
+ * when a callback was queued, or something has changed that lets callbacks go; now: the time, or 0 if it is
+ * not known. Where very many are queued, rr_nfs4_callbacks_look() goes on. */
 void rr_nfs4_callbacks_go(struct rr_nfs4_sessions *sessions, uint64_t now);
+/* Looks at queued callbacks, and sends those that can be sent. Reduces *looks, the most of them, by the
+ * number of those that it has looked at. */
+void rr_nfs4_callbacks_look(struct rr_nfs4_sessions *sessions, uint32_t *looks);
 
 /* ---- Callbacks that are out ---- */
 
@@ -117,7 +122,7 @@ bool rr_nfs4_back_works(const struct rr_nfs4_client *client);
 /* Takes the slots away from the queued callbacks of a session that has ended; these callbacks may then use
  * another session of the client. A callback that is out loses its slot later, when it is queued again.
  * session.c calls this function. */
-void rr_nfs4_callbacks_leave(struct rr_nfs4_sessions *sessions, struct rr_nfs4_session *session);
+void rr_nfs4_callbacks_leave(struct rr_nfs4_session *session);
 
 /* Ends all queued callbacks of a client that has ended; its sessions have ended before. A callback that is
  * out ends later, when it was answered or has failed. */

@@ -7,6 +7,8 @@
 
 #include <rpcrdma/error.h>
 
+#include "base/checked.h"
+
 /*
  * The events that move a record from phase to phase. Every cell of client_next is filled; a record that has
  * ended stays so.
@@ -34,8 +36,15 @@ static const enum rr_nfs4_client_phase client_next[RR_NFS4_ENDED + 1][CLIENT_EVE
 		RR_NFS4_ENDED },
 };
 
+void
+rr_nfs4_client_gone(struct rr_nfs4_client *client)
+{
+	rr_nfs4_origin_leave(&client->holding);
+	rr_nfs4_client_release(client);
+}
+
 /* Removes the record of a client that has ended from the table, calls the table's ended(), which ends the
- * sessions and states of the client, and releases the record. */
+ * sessions and states of the client, and releases the record, unless ended() will do that later. */
 static void
 client_leave(struct rr_nfs4_client *client)
 {
@@ -45,10 +54,8 @@ client_leave(struct rr_nfs4_client *client)
 	rr_map_remove(&clients->by_owner, &client->by_owner);
 	rr_list_remove(&client->by_lease);
 	clients->count--;
-	if (clients->ended)
-		clients->ended(clients->ctx, client);
-	rr_nfs4_origin_leave(&client->holding);
-	rr_nfs4_client_release(client);
+	if (!clients->ended || clients->ended(clients->ctx, client))
+		rr_nfs4_client_gone(client);
 }
 
 /*
@@ -83,8 +90,6 @@ rr_nfs4_clients_init(struct rr_nfs4_clients *clients, const struct rr_env *env, 
 	clients->env = env;
 	clients->lease = lease;
 	clients->max = max;
-	clients->start = rr_random_u32(env);
-	clients->next = 1;
 	clients->secret = rr_random_u64(env);
 	rr_list_init(&clients->leases);
 	rr_nfs4_origin_init(&clients->nobody);
@@ -126,18 +131,42 @@ client_lease_runs(const struct rr_nfs4_client *client, uint64_t now)
 	return now < client->renewed || now - client->renewed < client->table->lease;
 }
 
-/* Returns the record of the owner: the confirmed record if `confirmed` is true, else the unconfirmed record.
- * Returns NULL if there is no such record. */
+/* Tells whether the client has come from this address. */
+static bool
+client_is_from(const struct rr_nfs4_client *client, const struct rr_nfs4_origin *origin)
+{
+	uint32_t count = (uint32_t)rr_min(client->address_count, RR_NFS4_CLIENT_ADDRESSES);
+
+	for (uint32_t i = 0; origin->address && i < count; i++) {
+		if (client->addresses[i] == rr_nfs4_origin_key(origin))
+			return true;
+	}
+	return false;
+}
+
+/* Notes that the client has come from this address. */
+static void
+client_note_address(struct rr_nfs4_client *client, const struct rr_nfs4_origin *origin)
+{
+	if (origin->address && !client_is_from(client, origin))
+		client->addresses[client->address_count++ % RR_NFS4_CLIENT_ADDRESSES] =
+			rr_nfs4_origin_key(origin);
+}
+
+/* Returns the record of the owner: the confirmed record if `from` is NULL, else the unconfirmed record that
+ * was made from the address `from`. Returns NULL if there is no such record. */
 static struct rr_nfs4_client *
-client_find_owner(const struct rr_nfs4_clients *clients, const void *data, uint32_t length, bool confirmed)
+client_find_owner(const struct rr_nfs4_clients *clients, const void *data, uint32_t length,
+	const struct rr_nfs4_origin *from)
 {
 	struct rr_map_link *link = rr_map_find(&clients->by_owner, client_owner_hash(clients, data, length));
 
 	for (; link; link = rr_map_next(link)) {
 		struct rr_nfs4_client *client = rr_container(link, struct rr_nfs4_client, by_owner);
 
-		if ((client->phase != RR_NFS4_UNCONFIRMED) == confirmed && client->owner_length == length &&
-			memcmp(client->owner, data, length) == 0)
+		if ((client->phase == RR_NFS4_UNCONFIRMED) == (from != NULL) &&
+			client->owner_length == length && memcmp(client->owner, data, length) == 0 &&
+			(!from || client_is_from(client, from)))
 			return client;
 	}
 	return NULL;
@@ -202,17 +231,30 @@ client_origin(struct rr_nfs4_clients *clients, const struct rr_nfs4_exchange *ex
 	return rr_nfs4_origin_join(&clients->addresses, &clients->nobody, "") ? &clients->nobody : NULL;
 }
 
-/* Makes an unconfirmed record for the owner and stores it in *made; another client ends if the table is full.
- * Returns NFS4ERR_DELAY if there is no memory, or no room in the table. */
+/* Returns a client ID that no client has, and that nobody can guess: CREATE_SESSION gives whoever knows it
+ * the session of the client (RFC 8881, 18.36.4, phase 2). */
+static clientid4
+client_new_id(const struct rr_nfs4_clients *clients)
+{
+	clientid4 id;
+
+	do
+		id = rr_random_u64(clients->env);
+	while (id == 0 || rr_map_find(&clients->by_id, id));
+	return id;
+}
+
+/* Makes an unconfirmed record for the owner, whose client comes from `origin`, and stores it in *made;
+ * another client ends if the table is full. Returns NFS4ERR_DELAY if there is no memory, or no room in the
+ * table. */
 static nfsstat4
-client_add_record(struct rr_nfs4_clients *clients, const struct rr_nfs4_exchange *exchange, uint64_t now,
-	struct rr_nfs4_client **made)
+client_add_record(struct rr_nfs4_clients *clients, const struct rr_nfs4_exchange *exchange,
+	struct rr_nfs4_origin *origin, uint64_t now, struct rr_nfs4_client **made)
 {
 	const client_owner4 *owner = exchange->owner;
-	struct rr_nfs4_origin *origin = client_origin(clients, exchange);
 	struct rr_nfs4_client *client;
 
-	if (!origin || !client_make_room(clients, origin))
+	if (!client_make_room(clients, origin))
 		return NFS4ERR_DELAY;
 	client = rr_alloc(clients->env, sizeof(*client) + owner->co_ownerid.length);
 	if (!client)
@@ -230,7 +272,9 @@ client_add_record(struct rr_nfs4_clients *clients, const struct rr_nfs4_exchange
 	client->created.csr_status = NFS4ERR_SEQ_MISORDERED;
 	rr_list_init(&client->sessions);
 	rr_list_init(&client->states);
-	rr_map_add(&clients->by_id, &client->by_id, (uint64_t)clients->start << 32 | clients->next++);
+	rr_list_init(&client->waits);
+	client_note_address(client, origin);
+	rr_map_add(&clients->by_id, &client->by_id, client_new_id(clients));
 	rr_map_add(&clients->by_owner, &client->by_owner,
 		client_owner_hash(clients, client->owner, client->owner_length));
 	rr_list_append(&clients->leases, &client->by_lease);
@@ -286,22 +330,31 @@ rr_nfs4_exchange_id(struct rr_nfs4_clients *clients, const struct rr_nfs4_exchan
 {
 	const void *owner = exchange->owner->co_ownerid.data;
 	uint32_t length = exchange->owner->co_ownerid.length;
-	struct rr_nfs4_client *confirmed = client_find_owner(clients, owner, length, true);
+	struct rr_nfs4_client *confirmed = client_find_owner(clients, owner, length, NULL);
+	struct rr_nfs4_origin *origin = client_origin(clients, exchange);
 	struct rr_nfs4_client *unconfirmed;
-	nfsstat4 status;
-	bool same = false;
+	nfsstat4 status = origin ? NFS4_OK : NFS4ERR_DELAY;
+	bool same = exchange->update;
 
 	*client = confirmed;
 	if (exchange->update)
-		return client_update_record(confirmed, exchange);
-	status = confirmed ? client_meet_confirmed(confirmed, exchange, now, &same) : NFS4_OK;
-	if (status != NFS4_OK || same)
+		status = client_update_record(confirmed, exchange);
+	else if (status == NFS4_OK && confirmed)
+		status = client_meet_confirmed(confirmed, exchange, now, &same);
+	if (status != NFS4_OK)
 		return status;
-	/* Cases 1 and 4: "the server deletes the unconfirmed record" and makes a new record. */
-	unconfirmed = client_find_owner(clients, owner, length, false);
+	if (same) {
+		if (exchange->origin)
+			client_note_address(confirmed, exchange->origin);
+		return NFS4_OK;
+	}
+	/* Cases 1 and 4: "the server deletes the unconfirmed record" and makes a new record. It keeps those
+	 * from other addresses, so that nobody can end the record of another client before it is confirmed.
+	 */
+	unconfirmed = client_find_owner(clients, owner, length, origin);
 	if (unconfirmed)
 		client_set_phase(unconfirmed, CLIENT_END);
-	return client_add_record(clients, exchange, now, client);
+	return client_add_record(clients, exchange, origin, now, client);
 }
 
 struct rr_nfs4_client *
@@ -318,13 +371,35 @@ rr_nfs4_client_id(const struct rr_nfs4_client *client)
 	return client->by_id.key;
 }
 
+bool
+rr_nfs4_client_is_of(const struct rr_nfs4_client *client, struct rr_nfs4_principal principal,
+	const struct rr_nfs4_origin *origin)
+{
+	return rr_nfs4_principal_same(client->principal, principal) && client_is_from(client, origin);
+}
+
+/* Returns the confirmed record that the client is to replace; NULL if there is none. */
+static struct rr_nfs4_client *
+client_before(const struct rr_nfs4_client *client)
+{
+	return client->phase == RR_NFS4_UNCONFIRMED
+		       ? client_find_owner(client->table, client->owner, client->owner_length, NULL)
+		       : NULL;
+}
+
+bool
+rr_nfs4_client_may_confirm(const struct rr_nfs4_client *client, uint64_t now)
+{
+	const struct rr_nfs4_client *old = client_before(client);
+
+	return !old || rr_nfs4_principal_same(old->principal, client->principal) ||
+	       !rr_nfs4_client_has_state(old) || !client_lease_runs(old, now);
+}
+
 void
 rr_nfs4_client_confirm(struct rr_nfs4_client *client, uint64_t now)
 {
-	struct rr_nfs4_client *old =
-		client->phase == RR_NFS4_UNCONFIRMED
-			? client_find_owner(client->table, client->owner, client->owner_length, true)
-			: NULL;
+	struct rr_nfs4_client *old = client_before(client);
 
 	if (old)
 		client_set_phase(old, CLIENT_END);

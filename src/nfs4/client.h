@@ -2,6 +2,7 @@
 #ifndef RR_NFS4_CLIENT_H
 #define RR_NFS4_CLIENT_H
 
+#include "base/avl.h"
 #include "base/list.h"
 #include "base/map.h"
 #include "nfs4/origin.h"
@@ -20,6 +21,14 @@
  * rr_nfs4_client_hold(); the states of a client end with its record. A record that ended leaves the table at
  * once and is freed when its last holder lets it go.
  */
+
+/*
+ * Whose a client is: no other client learns a client ID, as it is random. Beside that, what changes or ends a
+ * client or its sessions is for the principal that made the client, at an address that the client has come
+ * from: that of its first EXCHANGE_ID, or that of a later one with the same owner, verifier and principal,
+ * which proves that the client has moved or has a further address.
+ */
+enum { RR_NFS4_CLIENT_ADDRESSES = 8 };
 
 /* The identity of a caller: the user for AUTH_SYS, the flavor alone for all others. */
 struct rr_nfs4_principal {
@@ -46,7 +55,11 @@ struct rr_nfs4_client {
 	enum rr_nfs4_client_phase phase;
 	verifier4 verifier;
 	struct rr_nfs4_principal principal;
-	uint64_t renewed; /* time of the last renewal of the lease */
+	/* The keys of the addresses that the client has come from (rr_nfs4_origin_key()); a further address
+	 * takes the place of the oldest. */
+	uint64_t addresses[RR_NFS4_CLIENT_ADDRESSES];
+	uint32_t address_count; /* of all addresses that were noted */
+	uint64_t renewed;       /* time of the last renewal of the lease */
 	uint32_t holders;
 	/* The only slot of CREATE_SESSION (RFC 8881, 18.36.4): the sequence ID of the last call, and its
 	 * answer. refused: that answer was an error that depends on the arguments alone, and is not given
@@ -56,7 +69,10 @@ struct rr_nfs4_client {
 	bool refused;
 	/* Sessions and states that refer to this record; the layers of sessions and states own them. */
 	struct rr_list sessions, states;
+	struct rr_avl opened; /* the states that have an open of the storage, by filehandle */
 	uint32_t session_count, state_count;
+	struct rr_list waits; /* for locks; wait.c keeps this list, and the number */
+	uint32_t wait_count;
 	uint32_t status_flags; /* SEQ4_STATUS_* that hold for all sessions of the client */
 	/* Numbers of states that are revoked and not freed: [RR_NFS4_EXPIRED - 1] and so on, by the reasons
 	 * of enum rr_nfs4_revoked. */
@@ -79,10 +95,10 @@ struct rr_nfs4_clients {
 	struct rr_nfs4_origin nobody; /* of clients whose connection had already ended when they came */
 	uint64_t lease;               /* nanoseconds */
 	uint32_t count, max;
-	uint32_t start, next; /* of client IDs: random for each start of the server, and a counter */
-	uint64_t secret;      /* for the hash of owners */
-	/* Called when a record leaves the table: its sessions and states are to go. */
-	void (*ended)(void *ctx, struct rr_nfs4_client *client);
+	uint64_t secret; /* for the hash of owners */
+	/* Called when a record leaves the table: its sessions and states are to go. Returns false if some are
+	 * left: then rr_nfs4_client_gone() is to be called when all have gone. */
+	bool (*ended)(void *ctx, struct rr_nfs4_client *client);
 	/* Called when a lease is over, to have the client's record on the disk removed;
 	 * rr_nfs4_client_unrecorded() is to be called when that record has gone. NULL: there are no records
 	 * on the disk. */
@@ -117,6 +133,14 @@ nfsstat4 rr_nfs4_exchange_id(struct rr_nfs4_clients *clients, const struct rr_nf
 struct rr_nfs4_client *rr_nfs4_client_find(const struct rr_nfs4_clients *clients, clientid4 id);
 clientid4 rr_nfs4_client_id(const struct rr_nfs4_client *client);
 
+/* Tells whether the client is that of this principal at the address of this connection. */
+bool rr_nfs4_client_is_of(const struct rr_nfs4_client *client, struct rr_nfs4_principal principal,
+	const struct rr_nfs4_origin *origin);
+
+/* Tells whether an unconfirmed record may be confirmed. It may not if its owner has a confirmed record that
+ * belongs to another principal, has sessions, opens or locks, and whose lease is not over. */
+bool rr_nfs4_client_may_confirm(const struct rr_nfs4_client *client, uint64_t now);
+
 /* Confirms the record after a CREATE_SESSION that succeeded. Another confirmed record of the same owner
  * ends. */
 void rr_nfs4_client_confirm(struct rr_nfs4_client *client, uint64_t now);
@@ -134,6 +158,9 @@ void rr_nfs4_client_unrecorded(struct rr_nfs4_client *client);
 
 /* Ends the client: its record leaves the table, and its sessions and states end. */
 void rr_nfs4_client_end(struct rr_nfs4_client *client);
+/* Removes a client that has ended from the counts of its address, and releases its record, when its states
+ * have gone: until then it counts for what they hold. */
+void rr_nfs4_client_gone(struct rr_nfs4_client *client);
 
 /* Handles the leases that are over: unconfirmed records and records without state end; the other clients
  * become courtesy clients, which keep their state until another client wants it. Returns the nanoseconds

@@ -10,6 +10,7 @@
 #include "base/checked.h"
 #include "nfs4/errors.h"
 #include "nfs4/utf8.h"
+#include "rpc/latency.h"
 
 /* The most spare compounds whose memory a server keeps for the next calls. */
 enum { COMPOUND_SPARE = 16 };
@@ -79,14 +80,15 @@ compound_release(struct rr_nfs4_compound *c)
 }
 
 /* Returns a copy of the result for the reply cache of the session's slot, in memory of `size` octets that the
- * caller frees. Returns NULL if the client has not asked to cache the reply (a SEQUENCE alone is always
- * cached), if there is no session, or if there is no memory. */
+ * caller frees. Returns NULL if the client has not asked to cache the reply, if there is no session, if the
+ * result has more octets than the session keeps, or if there is no memory. The answer to a retry of a
+ * SEQUENCE alone needs no copy: it is made of the slot's result of SEQUENCE. */
 static void *
 compound_copy(const struct rr_nfs4_compound *c, uint32_t size)
 {
 	void *copy;
 
-	if (!c->turn.session || (!c->turn.cache && c->args->count > 1))
+	if (!c->turn.session || !c->turn.cache || size > c->turn.session->fore.ca_maxresponsesize_cached)
 		return NULL;
 	copy = c->server->env->realloc(c->server->env->ctx, NULL, size);
 	if (!copy || rr_nfs4_result_copy(c->result, copy, size))
@@ -201,6 +203,27 @@ compound_forget(struct rr_nfs4_compound *c)
 		c->current.attributes = c->after->attributes;
 }
 
+/* Counts the operation that has ended, with its time and its status, which is that of the compound so far.
+ * For a brief operation the clock is not read, and no time is counted. */
+static void
+compound_count(const struct rr_nfs4_compound *c)
+{
+	struct rr_nfs4_server *server = c->server;
+	uint32_t number = c->operation == &compound_illegal ? c->args->fault_op : c->op->argop;
+	bool failed = c->result->status != NFS4_OK;
+	struct rpcrdma_latency *latency;
+
+	if (number >= RR_NFS4_COUNTS)
+		number = RR_NFS4_UNKNOWN;
+	latency = &server->operations[number];
+	if (c->operation->flags & RR_NFS4_OP_BRIEF) {
+		rr_latency_add_brief(latency, failed);
+		return;
+	}
+	rr_latency_add(latency, rr_loop_clock(server->loop) - c->begun, failed);
+	c->request->is_timed = true;
+}
+
 /* Ends the operation that runs: encodes its result with this status (or the nearest status that the operation
  * may answer with), releases what the operation held, and counts up c->index. The status becomes that of the
  * compound, so an error ends the compound. After the last operation, compound_end_turn() releases what was
@@ -219,6 +242,7 @@ compound_end_operation(struct rr_nfs4_compound *c, uint32_t status)
 	/* message.length is the end of the previous result: this operation alone may have written behind
 	 * it. */
 	compound_put(c, c->writer.start + c->result->message.length, c->result->message.item_count, status);
+	compound_count(c);
 	/* The result has been encoded from the operation's memory: nobody needs that memory any more. */
 	c->writer.end = c->arena_end;
 	c->result->count++;
@@ -227,6 +251,29 @@ compound_end_operation(struct rr_nfs4_compound *c, uint32_t status)
 	if (c->operation->flags & RR_NFS4_OP_CHANGES)
 		compound_forget(c);
 	c->index++;
+}
+
+/* Asks the gate about the filehandles that the operation needs. The identity of the compound becomes that of
+ * the caller in the export of the last of them. So an operation with two filehandles needs one identity for
+ * both: else a file of one export would be used with the rights that the rule of another export gives.
+ * RFC 8881, 15.1.4.12: "an operation, such as linking, that inappropriately crosses a boundary"
+ */
+static nfsstat4
+compound_admit(struct rr_nfs4_compound *c)
+{
+	uint32_t flags = c->operation->flags;
+	nfsstat4 status = flags & RR_NFS4_OP_SAVED ? rr_nfs4_admit(c, &c->saved) : NFS4_OK;
+	struct rr_vfs_identity saved;
+
+	if (status != NFS4_OK || !(flags & RR_NFS4_OP_FH))
+		return status;
+	if (!(flags & RR_NFS4_OP_SAVED) || c->saved.kind != RR_NFS4_FH_VFS)
+		return rr_nfs4_admit(c, &c->current);
+	saved = c->identity;
+	status = rr_nfs4_admit(c, &c->current);
+	if (status != NFS4_OK || c->current.kind != RR_NFS4_FH_VFS)
+		return status;
+	return rr_gate_same_user(&saved, &c->identity) ? NFS4_OK : NFS4ERR_XDEV;
 }
 
 /* Returns NFS4_OK if the operation may be executed at its place in the compound, the filehandles that it
@@ -262,9 +309,7 @@ compound_check(struct rr_nfs4_compound *c)
 		return NFS4ERR_REP_TOO_BIG;
 	if (flags & RR_NFS4_OP_VFS && c->current.kind == RR_NFS4_FH_PSEUDO)
 		return c->operation->pseudo;
-	if (flags & RR_NFS4_OP_SAVED)
-		status = rr_nfs4_admit(c, &c->saved);
-	return status == NFS4_OK && flags & RR_NFS4_OP_FH ? rr_nfs4_admit(c, &c->current) : status;
+	return compound_admit(c);
 }
 
 /* Sets up the next operation, checks whether it may be executed, and runs its first step. Returns the status
@@ -284,10 +329,13 @@ compound_begin_operation(struct rr_nfs4_compound *c)
 	if (c->index >= c->args->decoded) {
 		/* RFC 8881, 15.1.1.1: an operation that does not decode gets its error in its own place. */
 		c->operation = &compound_illegal;
+		c->begun = rr_loop_now(c->server->loop);
 		return c->args->fault;
 	}
 	c->op = &c->args->ops[c->index];
 	c->operation = &rr_nfs4_operations[c->op->argop];
+	if (!(c->operation->flags & RR_NFS4_OP_BRIEF))
+		c->begun = rr_loop_now(c->server->loop);
 	if (!(c->operation->flags & RR_NFS4_OP_FILLS))
 		memset(&c->res, 0, sizeof(c->res));
 	status = compound_check(c);
@@ -296,15 +344,24 @@ compound_begin_operation(struct rr_nfs4_compound *c)
 	return c->operation->flags & RR_NFS4_OP_RECALLS ? rr_nfs4_recall_first(c) : c->operation->run(c);
 }
 
-/* Runs operations until the compound ends or an operation has to wait. The compound ends after its last
- * operation, after an error, or if SEQUENCE has found the reply to a retry. Returns false if an operation is
- * still under way, and true if the answer is complete and the compound has been freed. */
+static void compound_go_on(void *above, struct rpcrdma_request *request);
+
+/* Runs operations until the compound ends, or has to wait for an operation or for its next turn: a compound
+ * may have many operations, and each may take long, so a compound that has taken long pauses for others. It
+ * ends after its last operation, after an error, or if SEQUENCE has found the reply to a retry. Returns false
+ * if it waits, and true if the answer is complete and the compound has been freed. */
 static bool
 compound_run(struct rr_nfs4_compound *c)
 {
 	while (c->index < c->args->count && c->result->status == NFS4_OK && !c->result->replay) {
-		uint32_t status = compound_begin_operation(c);
+		uint32_t status;
 
+		if (rr_request_is_long(c->request)) {
+			c->step = NULL;
+			rr_request_pause(c->request, compound_go_on);
+			return false;
+		}
+		status = compound_begin_operation(c);
 		if (status == RR_NFS4_PENDING)
 			return false;
 		compound_end_operation(c, status);
@@ -313,15 +370,28 @@ compound_run(struct rr_nfs4_compound *c)
 	return true;
 }
 
-/* Continues the compound after an operation that could not end at once; c->resume points here. status: the
- * status of the operation; with RR_NFS4_PENDING it is still under way, and nothing is done. */
+/* Goes on with the compound when its turn has come: with the step of its operation that is next, or with its
+ * next operation. */
 static void
-compound_resume(struct rr_nfs4_compound *c, uint32_t status)
+compound_go_on(void *above, struct rpcrdma_request *request)
 {
+	struct rr_nfs4_compound *c = above;
+	uint32_t status = c->step ? c->step(c) : NFS4_OK;
+
+	(void)request;
 	if (status == RR_NFS4_PENDING)
 		return;
-	compound_end_operation(c, status);
+	if (c->step)
+		compound_end_operation(c, status);
 	compound_run(c);
+}
+
+/* Continues the compound, whose operation could not end at once; c->resume points here. */
+static void
+compound_resume(struct rr_nfs4_compound *c, rr_nfs4_step *step)
+{
+	c->step = step;
+	rr_request_go_on(c->request, compound_go_on);
 }
 
 /* Runs when the connection of the client has ended, so that the answer cannot be sent any more: cancels the

@@ -80,9 +80,13 @@ struct rr_nfs4_compound {
 	struct rr_nfs4_principal principal;
 	struct rr_gate_caller caller;
 	struct rr_vfs_identity identity; /* of the caller, in the export of the current filehandle */
-	/* Goes on after a step that ended later; status: what that step returned. */
-	void (*resume)(struct rr_nfs4_compound *c, uint32_t status);
-	uint32_t index; /* of the operation that runs */
+	/* Called from the loop when what the operation has waited for has come: goes on with the step, when
+	 * it is the turn of the client's connection. */
+	void (*resume)(struct rr_nfs4_compound *c, rr_nfs4_step *step);
+	rr_nfs4_step *step; /* the step with which the compound goes on; NULL: with the next operation */
+	uint32_t ended;     /* for rr_nfs4_resume_with() */
+	uint32_t index;     /* of the operation that runs */
+	uint64_t begun;     /* when that operation began, unless it is brief: ns of rr_loop_now() */
 	/* Index of the operation for which PUTFH has asked the gate already, so that rr_nfs4_admit() need not
 	 * ask again; 0: there is none. */
 	uint32_t asked;
@@ -150,7 +154,9 @@ enum {
 	RR_NFS4_OP_VFS = 16,      /* fails for a directory of the pseudo root, with the status `pseudo` */
 	RR_NFS4_OP_CONSUMES = 32, /* leaves no current filehandle */
 	RR_NFS4_OP_RECALLS = 64,  /* changes an object that other clients may have a delegation of */
-	RR_NFS4_OP_FILLS = 128    /* fills all of its result, so that the result need not be zeroed before */
+	/* takes next to no time, unless it has to wait: no time is counted for it */
+	RR_NFS4_OP_BRIEF = 256,
+	RR_NFS4_OP_FILLS = 128 /* fills all of its result, so that the result need not be zeroed before */
 };
 
 /* An entry of the table of operations. */
@@ -181,6 +187,10 @@ uint32_t rr_nfs4_reply_max(const struct rpcrdma_request *request, const void *ar
 /* Goes on with `then` when a storage operation has ended, at once or later. status: what the function that
  * began the storage operation has returned. Returns what `then` returns, or RR_NFS4_PENDING. */
 uint32_t rr_nfs4_vfs(struct rr_nfs4_compound *c, enum rr_vfs_status status, rr_nfs4_step *then);
+
+/* Goes on with the compound when an operation that had to wait has ended, with that status. With
+ * RR_NFS4_PENDING, the operation is still under way, and nothing is done. */
+void rr_nfs4_resume_with(struct rr_nfs4_compound *c, uint32_t status);
 
 /* Returns the zeroed structure for the next storage operation, with the caller's identity filled in. */
 union rr_nfs4_vfs *rr_nfs4_vfs_begin(struct rr_nfs4_compound *c);
@@ -223,6 +233,12 @@ nfsstat4 rr_nfs4_admit(struct rr_nfs4_compound *c, const struct rr_nfs4_fh *fh);
 /* Tells whether the caller sees an entry of the pseudo root: each directory, and each export that the caller
  * may use. */
 bool rr_nfs4_sees(struct rr_nfs4_compound *c, const struct rr_pseudo_entry *entry);
+
+/* Finds the entry of that name in the current filehandle, which is a directory above the exports, and stores
+ * its index in *entry. NFS4ERR_NOENT: there is no such entry. NFS4ERR_ACCESS: the caller may not use the
+ * export of that name. A caller who may not use all exports gets NFS4ERR_ACCESS for every name that it does
+ * not see, and so does not learn which of them exist. MNT of version 3 answers alike. */
+nfsstat4 rr_nfs4_find_entry(struct rr_nfs4_compound *c, component4 name, uint32_t *entry);
 
 /* ---- recall.c ---- */
 

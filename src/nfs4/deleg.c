@@ -52,8 +52,7 @@ deleg_new(struct rr_nfs4_tables *tables, struct rr_nfs4_client *client, const st
 		return NULL;
 	state->handle = *handle;
 	state->access = OPEN4_SHARE_ACCESS_READ;
-	state->file->delegations++;
-	tables->delegations++;
+	rr_list_append(&state->file->delegations[0], &state->of_delegations);
 	return rr_nfs4_state_hold(state);
 }
 
@@ -76,8 +75,8 @@ rr_nfs4_deleg_make(struct rr_nfs4_tables *tables, struct rr_nfs4_client *client,
 		client->revoked[RR_NFS4_RECALL_REVOKED - 1] > 0)
 		return NULL;
 	*why = WND4_CONTENTION;
-	if (file &&
-		(file->access[1] > 0 || (file->recalled > 0 && now - file->recalled < tables->clients.lease)))
+	if (file && (!rr_list_empty(&file->shares[1]) ||
+			    (file->recalled > 0 && now - file->recalled < tables->clients.lease)))
 		return NULL;
 	*why = WND4_RESOURCE;
 	return deleg_new(tables, client, id, handle);
@@ -97,14 +96,15 @@ rr_nfs4_deleg_lapse(struct rr_nfs4_state *state, uint64_t now)
 		return;
 	state->recalled = state->file->recalled = now;
 	rr_list_append(&state->tables->recalls, &state->recall);
+	rr_list_remove(&state->of_delegations);
+	rr_list_append(&state->file->delegations[1], &state->of_delegations);
 }
 
-void
-rr_nfs4_deleg_recall(struct rr_nfs4_state *state, uint64_t now)
+/* Queues the CB_RECALL of the delegation, as rr_nfs4_deleg_recall() does, but does not send it yet. */
+static void
+deleg_recall(struct rr_nfs4_state *state, uint64_t now)
 {
-	struct rr_nfs4_sessions *sessions = &state->tables->sessions;
-
-	if (state->revoked != RR_NFS4_VALID || state->recalled > 0)
+	if (!rr_nfs4_state_lives(state) || state->recalled > 0)
 		return;
 	/* No answer has named the delegation yet, so the client need not return it. The time of a recall is
 	 * noted all the same, so that the file gets no new delegation for a lease period. */
@@ -115,25 +115,47 @@ rr_nfs4_deleg_recall(struct rr_nfs4_state *state, uint64_t now)
 	}
 	rr_nfs4_deleg_lapse(state, now);
 	rr_nfs4_state_hold(state);
-	rr_nfs4_callback_queue(&state->callback, &recall_kind, sessions, state->client);
+	rr_nfs4_callback_queue(&state->callback, &recall_kind, &state->tables->sessions, state->client);
+}
+
+void
+rr_nfs4_deleg_recall(struct rr_nfs4_state *state, uint64_t now)
+{
+	struct rr_nfs4_sessions *sessions = &state->tables->sessions;
+
+	deleg_recall(state, now);
 	rr_nfs4_callbacks_go(sessions, now);
 }
 
+/* The most delegations that are recalled, or whose clients end, at once. While others are left, the operation
+ * that conflicts gets NFS4ERR_DELAY, and has more of them recalled when it comes again. */
+enum { DELEG_RECALLS = 256 };
+
+/* The most delegations to be returned that are looked at for one of a courtesy client. */
+enum { DELEG_LOOKS = 32 };
+
 /* Returns a delegation of the file that a client other than `client` has; NULL if there is none. A delegation
- * that was not recalled yet, or whose client is a courtesy client (its lease is over), is preferred. */
+ * that was not recalled yet is preferred, then one whose client is a courtesy client (its lease is over), as
+ * far as the delegations were looked at. A client has at most one delegation of a file. */
 static struct rr_nfs4_state *
 deleg_of_others(const struct rr_nfs4_file *file, const struct rr_nfs4_client *client)
 {
 	struct rr_nfs4_state *found = NULL;
+	int looks = 0;
 
-	rr_list_for_each (link, &file->states) {
-		struct rr_nfs4_state *state = rr_container(link, struct rr_nfs4_state, of_file);
+	for (int i = 0; i < 2; i++) {
+		rr_list_for_each (link, &file->delegations[i]) {
+			struct rr_nfs4_state *state =
+				rr_container(link, struct rr_nfs4_state, of_delegations);
 
-		if (state->kind != RR_NFS4_DELEGATION || state->client == client)
-			continue;
-		found = state;
-		if (state->recalled == 0 || state->client->phase == RR_NFS4_COURTESY)
-			break;
+			if (state->client == client)
+				continue;
+			if (i == 0 || state->client->phase == RR_NFS4_COURTESY)
+				return state;
+			found = state;
+			if (++looks >= DELEG_LOOKS)
+				return found;
+		}
 	}
 	return found;
 }
@@ -142,22 +164,27 @@ bool
 rr_nfs4_deleg_conflict(struct rr_nfs4_tables *tables, const struct rr_nfs4_client *client,
 	const struct rr_vfs_id *id, uint64_t now)
 {
+	struct rr_nfs4_state *state = NULL;
+	bool are_recalled = false;
+
 	/* The end of a client or of a delegation may free the entry of the file, so the file is looked up
 	 * again each time. */
-	for (;;) {
+	for (int recalls = 0; recalls < DELEG_RECALLS; recalls++) {
 		const struct rr_nfs4_file *file = rr_nfs4_file_find(tables, id);
-		struct rr_nfs4_state *state =
-			file && file->delegations > 0 ? deleg_of_others(file, client) : NULL;
 
-		if (!state)
-			return false;
+		state = file ? deleg_of_others(file, client) : NULL;
+		if (!state || state->client->phase == RR_NFS4_ENDED ||
+			(state->client->phase != RR_NFS4_COURTESY && state->recalled > 0))
+			break;
 		if (state->client->phase == RR_NFS4_COURTESY)
 			rr_nfs4_client_end(state->client);
-		else if (state->recalled > 0)
-			return true;
 		else
-			rr_nfs4_deleg_recall(state, now);
+			deleg_recall(state, now);
+		are_recalled = true;
 	}
+	if (are_recalled)
+		rr_nfs4_callbacks_go(&tables->sessions, now);
+	return state != NULL;
 }
 
 void
@@ -176,12 +203,13 @@ rr_nfs4_deleg_own(struct rr_nfs4_tables *tables, const struct rr_nfs4_client *cl
 	rr_nfs4_state_release(state);
 }
 
-/* Revokes the delegations that were recalled at least a lease period ago. RFC 8881, 10.4.5: "servers SHOULD
- * revoke delegations that are not returned in a period of time equal to the lease period." */
+/* Revokes the delegations that were recalled at least a lease period ago, as many as DELEG_RECALLS at once.
+ * RFC 8881, 10.4.5: "servers SHOULD revoke delegations that are not returned in a period of time equal to the
+ * lease period." */
 void
 rr_nfs4_delegs_look(struct rr_nfs4_tables *tables, uint64_t now)
 {
-	while (!rr_list_empty(&tables->recalls)) {
+	for (int revoked = 0; revoked < DELEG_RECALLS && !rr_list_empty(&tables->recalls); revoked++) {
 		struct rr_nfs4_state *state =
 			rr_container(tables->recalls.next, struct rr_nfs4_state, recall);
 

@@ -86,9 +86,11 @@ gather_pseudo(struct rr_nfs4_compound *c)
 	struct rr_nfs4_gathered *gathered = c->gathered;
 
 	rr_pseudo_attributes(&c->server->pseudo, gathered->fh->pseudo, &gathered->fh->attributes);
-	gathered->limits = (struct rr_vfs_limits){
-		.file_max = INT64_MAX, .link_max = 255, .name_max = RR_VFS_NAME_MAX, .case_preserving = true
-	};
+	gathered->limits = (struct rr_vfs_limits){ .file_max = INT64_MAX,
+		.link_max = 255,
+		.name_max = RR_VFS_NAME_MAX,
+		.time_delta = { 0, 1 },
+		.case_preserving = true };
 	c->vfs_status = RR_VFS_OK;
 	return gather_finish(c);
 }

@@ -16,8 +16,8 @@ struct rr_nfs4_grace {
 };
 
 /* Begins the grace period, when the server starts. expected: the stable records of the last start name a
- * client; without such a client there is no grace period. The grace period lasts one lease period, and up to
- * two if clients still reclaim. */
+ * client; without such a client there is no grace period. The grace period lasts `lease`, and up to
+ * twice as long if clients still reclaim. */
 void rr_nfs4_grace_begin(struct rr_nfs4_grace *grace, bool expected, uint64_t now, uint64_t lease);
 /* Looks whether the time to reclaim is over. expected: a client that the records name has not come back yet.
  * Returns true once, when the time is over. The caller then removes the records of the clients that did not

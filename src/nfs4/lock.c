@@ -4,60 +4,75 @@
 
 #include "nfs4/state.h"
 
-/* Tells whether the lock state belongs to the lock-owner `owner` of the client. */
+/* The most ranges in the way of a lock that are looked at for one that is not of a courtesy client. */
+enum { LOCK_LOOKS = 32 };
+
+/* Describes the lock that an owner of the client wants in the file. */
+static struct rr_nfs4_wanted
+lock_wanted(const struct rr_nfs4_tables *tables, const struct rr_nfs4_client *client,
+	const struct rr_vfs_id *id, struct rpcrdma_bytes owner, struct rr_nfs4_span span, bool write)
+{
+	const struct rr_nfs4_state *own = rr_nfs4_state_of_owner(tables, client, id, RR_NFS4_LOCK, owner);
+
+	return (struct rr_nfs4_wanted){ span, write, own ? &own->ranges : NULL };
+}
+
+/* Returns the lock state that the range belongs to. */
+static struct rr_nfs4_state *
+lock_holder(const struct rr_nfs4_range *range)
+{
+	return rr_container(range->owner, struct rr_nfs4_state, ranges);
+}
+
+/* Tells whether the range of another owner refuses a lock to the client. A range of a courtesy client (its
+ * lease is over) other than this client does not: the courtesy client ends instead. Neither does a range that
+ * is about to be unlocked. */
 static bool
-lock_is_owners(
-	const struct rr_nfs4_state *state, const struct rr_nfs4_client *client, struct rpcrdma_bytes owner)
+lock_refuses(const struct rr_nfs4_range *range, const struct rr_nfs4_client *client)
 {
-	return state->client == client && state->owner_length == owner.length &&
-	       memcmp(state->owner, owner.data, owner.length) == 0;
+	const struct rr_nfs4_state *state = lock_holder(range);
+
+	return rr_nfs4_state_lives(state) &&
+	       (state->client == client || state->client->phase != RR_NFS4_COURTESY);
 }
 
-/* Returns a locked range of another owner that conflicts with a lock of `span` (write: a lock to write), and
- * stores the state of that range in *holder. A range of a courtesy client (its lease is over) is returned
- * only if no other range conflicts. Returns NULL if there is no conflict. */
+/* Returns a locked range of another owner that conflicts with the wanted lock of the client. A range that
+ * does not refuse the lock is returned only if the first LOCK_LOOKS ranges that conflict are all such.
+ * Returns NULL if there is no conflict. */
 static const struct rr_nfs4_range *
-lock_in_the_way(const struct rr_nfs4_file *file, const struct rr_nfs4_client *client,
-	struct rpcrdma_bytes owner, struct rr_nfs4_span span, bool write, struct rr_nfs4_state **holder)
+lock_in_the_way(
+	struct rr_nfs4_file *file, const struct rr_nfs4_client *client, const struct rr_nfs4_wanted *wanted)
 {
-	const struct rr_nfs4_range *found = NULL;
+	const struct rr_nfs4_range *first = rr_nfs4_range_conflict(&file->locked, wanted), *range = first;
 
-	rr_list_for_each (link, &file->states) {
-		struct rr_nfs4_state *state = rr_container(link, struct rr_nfs4_state, of_file);
-		const struct rr_nfs4_range *range;
-
-		if (state->kind != RR_NFS4_LOCK || lock_is_owners(state, client, owner))
-			continue;
-		range = rr_nfs4_range_conflict(&state->ranges, span, write);
-		if (!range)
-			continue;
-		found = range;
-		*holder = state;
-		if (state->client->phase != RR_NFS4_COURTESY)
+	for (int looks = 0; range && looks < LOCK_LOOKS; looks++) {
+		if (lock_refuses(range, client))
 			return range;
+		range = rr_nfs4_range_conflict_next(&file->locked, wanted, range);
 	}
-	return found;
+	return first;
 }
 
-bool
+nfsstat4
 rr_nfs4_lock_conflict(struct rr_nfs4_tables *tables, const struct rr_nfs4_client *client,
 	const struct rr_vfs_id *id, struct rpcrdma_bytes owner, struct rr_nfs4_span span, bool write,
 	struct rr_nfs4_conflict *conflict)
 {
+	const struct rr_nfs4_wanted wanted = lock_wanted(tables, client, id, owner, span, write);
 	const struct rr_nfs4_range *range;
 	struct rr_nfs4_state *holder;
 	struct rr_nfs4_file *file;
 
 	for (;;) {
 		file = rr_nfs4_file_find(tables, id);
-		range = file && file->lock_count > 0
-				? lock_in_the_way(file, client, owner, span, write, &holder)
-				: NULL;
+		range = file ? lock_in_the_way(file, client, &wanted) : NULL;
 		if (!range)
-			return false;
-		/* The client that asks is not ended, even if its own lease is over meanwhile. */
-		if (holder->client == client || holder->client->phase != RR_NFS4_COURTESY)
+			return NFS4_OK;
+		holder = lock_holder(range);
+		if (lock_refuses(range, client))
 			break;
+		if (!rr_nfs4_state_lives(holder))
+			return NFS4ERR_DELAY;
 		rr_nfs4_client_end(holder->client);
 	}
 	conflict->span = range->span;
@@ -65,30 +80,17 @@ rr_nfs4_lock_conflict(struct rr_nfs4_tables *tables, const struct rr_nfs4_client
 	conflict->client = rr_nfs4_client_id(holder->client);
 	conflict->owner_length = holder->owner_length;
 	memcpy(conflict->owner, holder->owner, holder->owner_length);
-	return true;
+	return NFS4ERR_DENIED;
 }
 
 bool
 rr_nfs4_is_locked(const struct rr_nfs4_tables *tables, const struct rr_nfs4_client *client,
 	const struct rr_vfs_id *id, struct rpcrdma_bytes owner, struct rr_nfs4_span span, bool write)
 {
-	const struct rr_nfs4_file *file = rr_nfs4_file_find(tables, id);
-	struct rr_nfs4_state *holder;
+	struct rr_nfs4_file *file = rr_nfs4_file_find(tables, id);
+	const struct rr_nfs4_wanted wanted = lock_wanted(tables, client, id, owner, span, write);
 
-	return file && lock_in_the_way(file, client, owner, span, write, &holder);
-}
-
-uint32_t
-rr_nfs4_lock_count(const struct rr_nfs4_tables *tables, const struct rr_vfs_id *id)
-{
-	const struct rr_nfs4_file *file = rr_nfs4_file_find(tables, id);
-	uint32_t count = 0;
-
-	if (!file || file->lock_count == 0)
-		return 0;
-	rr_list_for_each (link, &file->states)
-		count += 1 + rr_container(link, struct rr_nfs4_state, of_file)->ranges.count;
-	return count;
+	return file && rr_nfs4_range_conflict(&file->locked, &wanted);
 }
 
 struct rr_nfs4_state *
@@ -97,14 +99,14 @@ rr_nfs4_lock_state(struct rr_nfs4_tables *tables, struct rr_nfs4_state *open, st
 	struct rr_nfs4_state *state =
 		rr_nfs4_state_of_owner(tables, open->client, &open->file->id, RR_NFS4_LOCK, owner);
 
+	/* The lock state of an open that has ended may be about to end. */
 	if (state)
-		return state;
+		return rr_nfs4_state_lives(state) ? state : NULL;
 	state = rr_nfs4_state_make(tables, open->client, &open->file->id, RR_NFS4_LOCK, owner);
 	if (!state)
 		return NULL;
 	state->handle = open->handle;
 	state->parent = open;
-	state->file->lock_count++;
 	rr_list_append(&open->locks, &state->of_open);
 	return state;
 }
@@ -126,6 +128,16 @@ lock_changed(struct rr_nfs4_state *state, uint32_t taken, uint32_t before)
 		&tables->ranges_quota, &state->client->holding, taken + before - state->ranges.count);
 }
 
+/* Tells whether the lock-owner may have `adds` more ranges of its file, and takes these from the quota of
+ * the client if so. */
+static bool
+lock_take(struct rr_nfs4_state *state, uint32_t adds)
+{
+	if (adds > 0 && state->ranges.count + adds > RR_NFS4_OWNER_RANGES)
+		return false;
+	return rr_nfs4_quota_take(&state->tables->ranges_quota, &state->client->holding, adds);
+}
+
 nfsstat4
 rr_nfs4_lock(struct rr_nfs4_state *state, struct rr_nfs4_span span, bool write)
 {
@@ -133,7 +145,7 @@ rr_nfs4_lock(struct rr_nfs4_state *state, struct rr_nfs4_span span, bool write)
 	uint32_t before = state->ranges.count;
 	int error;
 
-	if (!rr_nfs4_quota_take(&tables->ranges_quota, &state->client->holding, LOCK_ADDS))
+	if (!lock_take(state, LOCK_ADDS))
 		return NFS4ERR_SERVERFAULT;
 	error = rr_nfs4_range_lock(&state->ranges, tables->env, span, write);
 	lock_changed(state, LOCK_ADDS, before);
@@ -143,7 +155,7 @@ rr_nfs4_lock(struct rr_nfs4_state *state, struct rr_nfs4_span span, bool write)
 		(struct rpcrdma_bytes){ state->owner, state->owner_length });
 	/* A lock to write may have become a lock to read, which lets waiting readers in. */
 	if (!write)
-		rr_nfs4_waits_look(tables, &state->file->id, span);
+		rr_nfs4_waits_look(tables, state->file);
 	return NFS4_OK;
 }
 
@@ -155,12 +167,12 @@ rr_nfs4_unlock(struct rr_nfs4_state *state, struct rr_nfs4_span span)
 	uint32_t before = state->ranges.count, adds = rr_nfs4_range_is_cut(&state->ranges, span) ? 1 : 0;
 	int error;
 
-	if (!rr_nfs4_quota_take(&tables->ranges_quota, &state->client->holding, adds))
+	if (!lock_take(state, adds))
 		return NFS4ERR_SERVERFAULT;
 	error = rr_nfs4_range_unlock(&state->ranges, tables->env, span);
 	lock_changed(state, adds, before);
 	if (error < 0)
 		return NFS4ERR_SERVERFAULT;
-	rr_nfs4_waits_look(tables, &state->file->id, span);
+	rr_nfs4_waits_look(tables, state->file);
 	return NFS4_OK;
 }

@@ -40,12 +40,10 @@ rr_lock_storage(struct rr_nfs4_compound *c, enum rr_vfs_lock_kind kind, rr_nfs4_
 /* Shortens *span from its end, until the rest lies within one locked range, or touches no locked range.
  * Returns how the rest is locked: RR_VFS_UNLOCK if it is not. */
 static enum rr_vfs_lock_kind
-lock_first_part(const struct rr_nfs4_ranges *ranges, struct rr_nfs4_span *span)
+lock_first_part(struct rr_nfs4_ranges *ranges, struct rr_nfs4_span *span)
 {
-	const struct rr_nfs4_range *range = ranges->first;
+	const struct rr_nfs4_range *range = rr_nfs4_range_from(ranges, span->first);
 
-	while (range && range->span.last < span->first)
-		range = range->next;
 	if (!range || range->span.first > span->last)
 		return RR_VFS_UNLOCK;
 	if (range->span.first > span->first) {
@@ -61,7 +59,9 @@ lock_first_part(const struct rr_nfs4_ranges *ranges, struct rr_nfs4_span *span)
  * Gives the lock-owner, part after part of work->left, the locks in the storage that its lock state has; runs
  * again after each part that the storage has not ended at once. The result of the storage does not matter: if
  * a local program has locked a part that was unlocked for a moment, the lock of the client still stands
- * against other clients. This is a loop and no recursion, as a client may have very many ranges.
+ * against other clients. Nothing is restored beyond INT64_MAX, and in storage that has no locks: the storage
+ * was not asked for it. So each part is a call of the storage. This is a loop and no recursion, as a client
+ * may have very many ranges.
  */
 static uint32_t
 lock_restore_step(struct rr_nfs4_compound *c)
@@ -69,14 +69,14 @@ lock_restore_step(struct rr_nfs4_compound *c)
 	struct rr_lock_work *work = c->op_memory;
 	enum rr_vfs_status status = RR_VFS_OK;
 
-	while (!work->is_restored && status != RR_VFS_PENDING) {
+	while (!work->is_restored && status != RR_VFS_PENDING && status != RR_VFS_NOTSUPP) {
 		struct rr_nfs4_span part = work->left;
 		enum rr_vfs_lock_kind kind;
 
 		rr_nfs4_lock_tables(c->server);
 		kind = lock_first_part(&c->state->ranges, &part);
 		rr_nfs4_unlock_tables(c->server);
-		work->is_restored = part.last == work->left.last;
+		work->is_restored = part.last == work->left.last || part.last >= INT64_MAX;
 		work->left.first = part.last + 1;
 		status = lock_ask_storage(c, lock_own_open(c), part, kind);
 	}
@@ -129,7 +129,7 @@ lock_reopen_fail(struct rr_nfs4_compound *c, enum rr_vfs_status status)
 	const struct rr_lock_work *work = c->op_memory;
 	struct rr_vfs *vfs = c->server->vfs;
 
-	vfs->ops->close(vfs, work->fresh);
+	vfs->ops->close(vfs, work->fresh, NULL);
 	return lock_reopen_end(c, status);
 }
 
@@ -169,8 +169,8 @@ lock_reopen_take(struct rr_nfs4_compound *c)
 }
 
 /* Copies the next range that the storage is to lock by the new open to *range. Returns false if there is no
- * further range, or the lock state has ended, which has freed its ranges. As long as `opening` is set,
- * nothing else changes them. */
+ * further range up to INT64_MAX, or the lock state has ended, which has freed its ranges. As long as
+ * `opening` is set, nothing else changes them. */
 static bool
 lock_reopen_next(struct rr_nfs4_compound *c, struct rr_nfs4_range *range)
 {
@@ -178,10 +178,10 @@ lock_reopen_next(struct rr_nfs4_compound *c, struct rr_nfs4_range *range)
 	bool is_left;
 
 	rr_nfs4_lock_tables(c->server);
-	is_left = work->next && c->state->revoked == RR_NFS4_VALID;
+	is_left = rr_nfs4_state_lives(c->state) && work->next && work->next->span.first <= INT64_MAX;
 	if (is_left) {
 		*range = *work->next;
-		work->next = range->next;
+		work->next = rr_nfs4_range_next(work->next);
 	}
 	rr_nfs4_unlock_tables(c->server);
 	return is_left;
@@ -198,7 +198,7 @@ lock_reopen_step(struct rr_nfs4_compound *c)
 	struct rr_nfs4_range range;
 
 	/* RR_VFS_NOTSUPP: with storage that has no locks, the locks in the tables are enough. */
-	while ((status == RR_VFS_OK || status == RR_VFS_NOTSUPP) && lock_reopen_next(c, &range))
+	while (status == RR_VFS_OK && lock_reopen_next(c, &range))
 		status = lock_ask_storage(
 			c, work->fresh, range.span, range.write ? RR_VFS_LOCK_WRITE : RR_VFS_LOCK_READ);
 	if (status == RR_VFS_PENDING)
@@ -219,7 +219,7 @@ lock_reopen_opened(struct rr_nfs4_compound *c)
 	work->fresh = c->vfs.opening.open;
 	rr_nfs4_lock_tables(c->server);
 	/* The ranges of a lock state that has ended are freed: lock_reopen_next() sees that. */
-	work->next = c->state->ranges.first;
+	work->next = rr_nfs4_range_from(&c->state->ranges, 0);
 	rr_nfs4_unlock_tables(c->server);
 	return lock_reopen_step(c);
 }

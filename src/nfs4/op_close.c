@@ -92,12 +92,39 @@ rr_op_open_downgrade(struct rr_nfs4_compound *c)
 
 /* ---- CLOSE ---- */
 
-/* Runs when the attributes of the file are known, or need not be known: ends the open state, and makes the
- * invalid special stateid the result and the current stateid. */
+/* Runs when the storage has closed the file: makes the invalid special stateid the result and the current
+ * stateid. */
+static uint32_t
+close_closed(struct rr_nfs4_compound *c)
+{
+	stateid4 *closed = &c->res.u.opclose.u.open_stateid;
+
+	/* RFC 8881, 18.2.4: "the server SHOULD return the invalid special stateid". Its other octets are 0,
+	 * as the result was zeroed before. */
+	closed->seqid = NFS4_UINT32_MAX;
+	rr_nfs4_set_stateid(c, closed);
+	return NFS4_OK;
+}
+
+/* Ends the open state. Returns the storage's open, which the caller closes, or NULL where another operation
+ * still uses it. The caller holds the lock of the tables. */
+static struct rr_vfs_open *
+close_state(struct rr_nfs4_state *state)
+{
+	struct rr_nfs4_opened *opened = state->opened ? rr_nfs4_opened_hold(state->opened) : NULL;
+
+	rr_nfs4_state_end(state);
+	return opened ? rr_nfs4_opened_take(opened) : NULL;
+}
+
+/* Runs when the attributes of the file are known, or need not be known: ends the open state, and has the
+ * storage close the file. CLOSE ends after that, because a program that the client has written can only be
+ * run when nobody has it open for writing. */
 static uint32_t
 close_typed(struct rr_nfs4_compound *c)
 {
-	stateid4 *closed = &c->res.u.opclose.u.open_stateid;
+	struct rr_vfs *vfs = c->server->vfs;
+	struct rr_vfs_open *open = NULL;
 	struct rr_nfs4_state *state;
 	nfsstat4 status;
 
@@ -110,14 +137,12 @@ close_typed(struct rr_nfs4_compound *c)
 	if (status == NFS4_OK && state->holders > 1)
 		status = NFS4ERR_DELAY;
 	if (status == NFS4_OK)
-		rr_nfs4_state_end(state);
+		open = close_state(state);
 	rr_nfs4_unlock_tables(c->server);
-	/* RFC 8881, 18.2.4: "the server SHOULD return the invalid special stateid". Its other octets are 0,
-	 * as the result was zeroed before. */
-	closed->seqid = NFS4_UINT32_MAX;
-	if (status == NFS4_OK)
-		rr_nfs4_set_stateid(c, closed);
-	return status;
+	if (status != NFS4_OK)
+		return status;
+	rr_nfs4_vfs_begin_of(c, sizeof(c->vfs.call));
+	return rr_nfs4_vfs(c, vfs->ops->close(vfs, open, &c->vfs.call), close_closed);
 }
 
 /* Carries out CLOSE. First it looks for the open state without the attributes of the file. This succeeds if

@@ -52,7 +52,7 @@ lock_drop_made(struct rr_nfs4_compound *c)
 {
 	const struct rr_lock_work *work = c->op_memory;
 
-	if (work->made && c->state->revoked == RR_NFS4_VALID && c->state->ranges.count == 0 &&
+	if (work->made && rr_nfs4_state_lives(c->state) && c->state->ranges.count == 0 &&
 		c->state->seqid == 0)
 		rr_nfs4_state_end(c->state);
 }
@@ -83,12 +83,12 @@ lock_finish(struct rr_nfs4_compound *c)
 	LOCK4res *res = &c->res.u.oplock;
 	nfsstat4 status = NFS4_OK;
 
-	if (state->revoked != RR_NFS4_VALID)
+	if (!rr_nfs4_state_lives(state))
 		status = NFS4ERR_BAD_STATEID;
-	else if (rr_nfs4_lock_conflict(tables, state->client, &state->file->id, lock_owner(state), work->span,
-			 work->write, &work->conflict))
-		status = NFS4ERR_DENIED;
 	else
+		status = rr_nfs4_lock_conflict(tables, state->client, &state->file->id, lock_owner(state),
+			work->span, work->write, &work->conflict);
+	if (status == NFS4_OK)
 		status = rr_nfs4_lock(state, work->span, work->write);
 	if (status == NFS4_OK)
 		rr_nfs4_stateid_next(state, &res->u.resok4.lock_stateid);
@@ -99,18 +99,32 @@ lock_finish(struct rr_nfs4_compound *c)
 	return NFS4_OK;
 }
 
+/* Tells whether the client waits for a lock that it cannot have now. */
+static bool
+lock_waits(const struct rr_nfs4_compound *c)
+{
+	const LOCK4args *args = &c->op->u.oplock;
+
+	return args->locktype == READW_LT || args->locktype == WRITEW_LT;
+}
+
 /* Refuses the LOCK, as the storage has failed with c->vfs_status, and ends a lock state that no answer has
- * named. */
+ * named. If a local program has the lock, and the client waits for that, the storage is asked again later. */
 static uint32_t
 lock_refused(struct rr_nfs4_compound *c)
 {
 	struct rr_lock_work *work = c->op_memory;
+	bool waits = c->vfs_status == RR_VFS_LOCK && lock_waits(c);
 
 	if (c->vfs_status == RR_VFS_LOCK)
 		lock_local_conflict(&c->vfs.lock, &work->conflict);
 	rr_nfs4_lock_tables(c->server);
+	if (waits && rr_nfs4_state_lives(c->state))
+		rr_nfs4_wait(c->state, work->span, work->write, true);
 	lock_drop_made(c);
 	rr_nfs4_unlock_tables(c->server);
+	if (waits)
+		rr_nfs4_probe_later(c->server);
 	if (c->vfs_status == RR_VFS_LOCK)
 		return rr_lock_denied(work, &c->res.u.oplock.u.denied);
 	return rr_nfs4_status(c->vfs_status);
@@ -156,7 +170,7 @@ lock_opened(struct rr_nfs4_compound *c)
 	/* The lock state has ended meanwhile, or there is no memory: nobody needs the new open. */
 	if (c->vfs_status == RR_VFS_OK) {
 		if (!c->opened[1])
-			vfs->ops->close(vfs, c->vfs.opening.open);
+			vfs->ops->close(vfs, c->vfs.opening.open, NULL);
 	}
 	return rr_lock_storage(c, work->write ? RR_VFS_LOCK_WRITE : RR_VFS_LOCK_READ, lock_locked);
 }
@@ -262,8 +276,9 @@ lock_check_open(
  * Finds or makes the lock state. Stores it in c->state, the open of the OPEN that this LOCK names in
  * c->opened[0] and the lock state's own open, if there is one, in c->opened[1], with references. If another
  * owner has a conflicting lock, work->conflict describes that lock, and NFS4ERR_DENIED is returned; for a
- * reclaim, NFS4ERR_RECLAIM_CONFLICT. A client that is ready to wait (READW_LT, WRITEW_LT) is then entered in
- * the list of waits. The caller holds the lock of the tables.
+ * reclaim, NFS4ERR_RECLAIM_CONFLICT; for a lock that is about to end, NFS4ERR_DELAY. A client that is ready
+ * to wait (READW_LT, WRITEW_LT) is then entered in the list of waits. The caller holds the lock of the
+ * tables.
  */
 static nfsstat4
 lock_prepare(struct rr_nfs4_compound *c, const LOCK4args *args)
@@ -288,15 +303,16 @@ lock_prepare(struct rr_nfs4_compound *c, const LOCK4args *args)
 		c->opened[0] = rr_nfs4_opened_hold(open->opened);
 	if (state->opened)
 		c->opened[1] = rr_nfs4_opened_hold(state->opened);
-	if (!rr_nfs4_lock_conflict(tables, c->client, &state->file->id, lock_owner(state), work->span,
-		    work->write, &work->conflict))
+	status = rr_nfs4_lock_conflict(tables, c->client, &state->file->id, lock_owner(state), work->span,
+		work->write, &work->conflict);
+	if (status == NFS4_OK)
 		return NFS4_OK;
-	if (args->locktype == READW_LT || args->locktype == WRITEW_LT)
-		rr_nfs4_wait(state, work->span, work->write);
+	if (status == NFS4ERR_DENIED && lock_waits(c))
+		rr_nfs4_wait(state, work->span, work->write, false);
 	lock_drop_made(c);
 	/* RFC 8881, 15.1.9.5, of NFS4ERR_RECLAIM_CONFLICT: "The reclaim attempted by the client has
 	 * encountered a conflict and cannot be satisfied." */
-	return args->reclaim ? NFS4ERR_RECLAIM_CONFLICT : NFS4ERR_DENIED;
+	return args->reclaim && status == NFS4ERR_DENIED ? NFS4ERR_RECLAIM_CONFLICT : status;
 }
 
 bool

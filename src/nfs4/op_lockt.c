@@ -19,10 +19,9 @@ lockt_typed(struct rr_nfs4_compound *c)
 		return status;
 	tables = rr_nfs4_lock_tables(c->server);
 	status = rr_nfs4_grace_grant(&tables->grace, c->client);
-	if (status == NFS4_OK &&
-		rr_nfs4_lock_conflict(tables, c->client, &c->current.attributes.id,
-			c->op->u.oplockt.owner.owner, work->span, work->write, &work->conflict))
-		status = NFS4ERR_DENIED;
+	if (status == NFS4_OK)
+		status = rr_nfs4_lock_conflict(tables, c->client, &c->current.attributes.id,
+			c->op->u.oplockt.owner.owner, work->span, work->write, &work->conflict);
 	rr_nfs4_unlock_tables(c->server);
 	return status == NFS4ERR_DENIED ? rr_lock_denied(work, &c->res.u.oplockt.u.denied) : status;
 }
@@ -60,7 +59,7 @@ op_locku_unlocked(struct rr_nfs4_compound *c)
 	if (c->vfs_status != RR_VFS_OK && c->vfs_status != RR_VFS_NOTSUPP)
 		return rr_nfs4_status(c->vfs_status);
 	rr_nfs4_lock_tables(c->server);
-	if (c->state->revoked == RR_NFS4_VALID)
+	if (rr_nfs4_state_lives(c->state))
 		status = rr_nfs4_unlock(c->state, work->span);
 	if (status == NFS4_OK)
 		rr_nfs4_stateid_next(c->state, stateid);

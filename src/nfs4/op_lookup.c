@@ -70,7 +70,6 @@ lookup_begin(struct rr_nfs4_compound *c, component4 name, rr_nfs4_step *then)
 static uint32_t
 lookup_name(struct rr_nfs4_compound *c, component4 name, rr_nfs4_step *then)
 {
-	const struct rr_pseudo *pseudo = &c->server->pseudo;
 	nfsstat4 status = rr_nfs4_name(name);
 	uint32_t entry;
 
@@ -78,9 +77,9 @@ lookup_name(struct rr_nfs4_compound *c, component4 name, rr_nfs4_step *then)
 		return status;
 	if (c->current.kind != RR_NFS4_FH_PSEUDO)
 		return lookup_begin(c, name, then);
-	entry = rr_pseudo_lookup(pseudo, c->current.pseudo, name);
-	if (entry == pseudo->count || !rr_nfs4_sees(c, &pseudo->entries[entry]))
-		return NFS4ERR_NOENT;
+	status = rr_nfs4_find_entry(c, name, &entry);
+	if (status != NFS4_OK)
+		return status;
 	rr_nfs4_set_entry(c, entry);
 	c->vfs_status = RR_VFS_OK;
 	return NFS4_OK;

@@ -195,22 +195,23 @@ open_create(struct rr_nfs4_compound *c)
 
 /* Begins an OPEN of a name in the directory of the current filehandle. A directory above the exports has no
  * files, so an OPEN there fails: with NFS4ERR_ISDIR if it has an entry of that name, with NFS4ERR_ROFS if the
- * OPEN would make a file, else with NFS4ERR_NOENT. */
+ * OPEN would make a file, else as LOOKUP does. */
 static uint32_t
 open_by_name(struct rr_nfs4_compound *c, component4 name)
 {
-	const struct rr_pseudo *pseudo = &c->server->pseudo;
 	bool creates = c->op->u.opopen.openhow.opentype == OPEN4_CREATE;
 	nfsstat4 status = rr_nfs4_name(name);
+	uint32_t entry;
 
 	if (status != NFS4_OK)
 		return status;
 	c->lookup_name = name;
 	if (c->current.kind != RR_NFS4_FH_PSEUDO)
 		return creates ? open_create(c) : open_look_up(c);
-	if (rr_pseudo_lookup(pseudo, c->current.pseudo, name) < pseudo->count)
+	status = rr_nfs4_find_entry(c, name, &entry);
+	if (status == NFS4_OK)
 		return NFS4ERR_ISDIR;
-	return creates ? NFS4ERR_ROFS : NFS4ERR_NOENT;
+	return creates ? NFS4ERR_ROFS : status;
 }
 
 /* Runs when the attributes of a file that is opened by its filehandle are known: opens the file. */

@@ -72,7 +72,7 @@ deleg_fail(struct rr_nfs4_compound *c)
 	struct rr_nfs4_open_work *work = c->op_memory;
 	struct rr_nfs4_state *state = work->delegation;
 
-	if (state->revoked != RR_NFS4_VALID)
+	if (!rr_nfs4_state_lives(state))
 		return;
 	if (deleg_is_reclaimed(&c->op->u.opopen))
 		rr_nfs4_deleg_lapse(state, rr_now(c->server->env));
@@ -136,7 +136,7 @@ deleg_opened(struct rr_nfs4_compound *c)
 	}
 	rr_nfs4_unlock_tables(c->server);
 	if (!opened && c->vfs_status == RR_VFS_OK)
-		vfs->ops->close(vfs, open);
+		vfs->ops->close(vfs, open, NULL);
 	if (!opened)
 		return rr_open_finish(c);
 	lease = &rr_nfs4_vfs_begin(c)->lease;
@@ -229,7 +229,7 @@ rr_open_give(struct rr_nfs4_compound *c, open_delegation4 *delegation)
 	open_read_delegation4 *read = &delegation->u.read;
 
 	delegation->delegation_type = OPEN_DELEGATE_NONE;
-	if (!state || state->revoked != RR_NFS4_VALID) {
+	if (!state || !rr_nfs4_state_lives(state)) {
 		deleg_none(c->op->u.opopen.share_access, state ? WND4_CONTENTION : work->why, delegation);
 	} else {
 		delegation->delegation_type = OPEN_DELEGATE_READ;

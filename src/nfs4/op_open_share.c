@@ -123,7 +123,7 @@ rr_open_take(struct rr_nfs4_compound *c)
 	rr_nfs4_unlock_tables(c->server);
 	if (kept)
 		return NFS4_OK;
-	vfs->ops->close(vfs, c->vfs.opening.open);
+	vfs->ops->close(vfs, c->vfs.opening.open, NULL);
 	rr_open_undo(c);
 	return NFS4ERR_DELAY;
 }

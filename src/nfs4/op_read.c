@@ -85,7 +85,7 @@ read_wake(struct rr_pool_waiter *waiter)
 {
 	struct rr_nfs4_compound *c = rr_container(waiter, struct rr_nfs4_compound, waiter);
 
-	c->resume(c, read_begin(c));
+	rr_nfs4_resume_with(c, read_begin(c));
 }
 
 /* Handles a READ for whose data there is no memory: begins it again with fewer octets, as many as the rest of

@@ -9,9 +9,10 @@
 #include "nfs4/ops.h"
 
 /* READDIR_COOKIES: the difference of a cookie and a position of the storage. READDIR_END: octets of the end
- * of the list: no further entry, and eof. READDIR_DOTS: octets of "." and "..". READDIR_EXPORTS: the most
- * exports of one list, each of which is looked at inside the function that has looked at the one before. */
-enum { READDIR_COOKIES = 2, READDIR_END = 8, READDIR_DOTS = 3, READDIR_EXPORTS = 64 };
+ * of the list: no further entry, and eof. READDIR_DOTS: octets of "." and "..", padded. READDIR_EXPORTS: the
+ * most exports of one list, each of which is looked at inside the function that has looked at the one before.
+ */
+enum { READDIR_COOKIES = 2, READDIR_END = 8, READDIR_DOTS = 8, READDIR_EXPORTS = 64 };
 
 struct readdir_work {
 	struct rr_attr_mask mask;
@@ -236,6 +237,36 @@ readdir_pseudo(struct rr_nfs4_compound *c)
 	return readdir_finish(c, true);
 }
 
+/*
+ * Returns how much of the directory the reply has room for. An entry is taken to be as large as one with the
+ * attributes of the directory itself would be: that is written into the reply for a moment. RFC
+ * 8881, 18.23.4: "If dircount is zero, the server bounds the reply's size based on the request's maxcount
+ * field." "." and
+ * "..", which the storage lists and the reply leaves out, are not to use up the client's bounds.
+ */
+static struct rr_vfs_readdir_room
+readdir_room(struct rr_nfs4_compound *c, const READDIR4args *args)
+{
+	const struct readdir_work *work = c->op_memory;
+	struct rr_attr_source source = c->gathered->source;
+	struct rpcrdma_xdr_writer before = c->writer;
+	uint32_t entry = 4 + 8 + 4; /* that an entry follows, the cookie, the length of the name */
+	struct rr_vfs_readdir_room room = { 0 };
+
+	source.attributes = &c->current.attributes;
+	source.handle = &c->current.handle;
+	rr_attr_put(&c->writer, &work->mask, &source);
+	if (!c->writer.failed)
+		entry += (uint32_t)(c->writer.next - before.next);
+	c->writer = before;
+	room.names.octets = args->dircount == 0 || args->dircount > UINT32_MAX - READDIR_DOTS
+				    ? UINT32_MAX
+				    : args->dircount + READDIR_DOTS;
+	room.reply.octets = work->maxcount + READDIR_DOTS + 2 * entry;
+	room.reply.entry = entry;
+	return room;
+}
+
 /* Runs when the attributes of the directory are known: writes the beginning of the result (number, status and
  * verifier) into the reply, and lists the directory. */
 static uint32_t
@@ -264,12 +295,7 @@ readdir_gathered(struct rr_nfs4_compound *c)
 	readdir->directory = rr_nfs4_object(&c->current);
 	readdir->cookie = args->cookie == 0 ? 0 : args->cookie - READDIR_COOKIES;
 	readdir->attributes = readdir_wants_attributes(&work->mask);
-	/* RFC 8881, 18.23.4: "If dircount is zero, the server bounds the reply's size based on the request's
-	 * maxcount field." The storage counts the octets of "." and ".." (READDIR_DOTS), too, which are left
-	 * out: they are not to use up the client's bound. */
-	readdir->limit = args->dircount == 0 || args->dircount > UINT32_MAX - READDIR_DOTS
-				 ? UINT32_MAX
-				 : args->dircount + READDIR_DOTS;
+	readdir->room = readdir_room(c, args);
 	readdir->take = readdir_take;
 	return rr_nfs4_vfs(c, vfs->ops->readdir(vfs, readdir), readdir_done);
 }

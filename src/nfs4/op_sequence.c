@@ -47,6 +47,15 @@ sequence_replay(struct rr_nfs4_compound *c)
 #define SEQUENCE_LOOK_EVERY (5 * RR_MILLISECOND)
 #define SEQUENCE_LOOK_FOR   (10 * RR_SECOND)
 
+/* Tells whether the caller may use a session by its connection: who may use no export may not, unless the
+ * connection was bound to a session before the rules changed. The caller holds the lock of the tables. */
+static bool
+sequence_may_begin(const struct rr_nfs4_compound *c)
+{
+	return !rr_list_empty(&c->connection->conn.bindings) ||
+	       rr_gate_some_open(c->server->gate, &c->caller);
+}
+
 /* Begins the call in its slot: takes the slot for a new call, or answers a retry with the cached reply.
  * Returns NFS4ERR_DELAY, with c->turn.kind RR_NFS4_UNDER_WAY, for a retry of a call that has not ended. */
 static nfsstat4
@@ -63,7 +72,8 @@ sequence_try(struct rr_nfs4_compound *c)
 		.now = rr_loop_now(c->server->loop),
 	};
 	struct rr_nfs4_tables *tables = rr_nfs4_lock_tables(c->server);
-	nfsstat4 status = rr_nfs4_sequence_begin(&tables->sessions, &call, &c->turn);
+	nfsstat4 status = sequence_may_begin(c) ? rr_nfs4_sequence_begin(&tables->sessions, &call, &c->turn)
+						: NFS4ERR_BADSESSION;
 
 	if (status == NFS4_OK && c->turn.kind == RR_NFS4_REPLAY)
 		status = sequence_replay(c);
@@ -107,7 +117,7 @@ sequence_look(struct rr_timer *timer)
 {
 	struct rr_nfs4_compound *c = rr_container(timer, struct rr_nfs4_compound, look);
 
-	c->resume(c, sequence_go_on(c));
+	c->resume(c, sequence_go_on);
 }
 
 /* Carries out SEQUENCE. For a retry, look_until is the time when it no longer waits for the call that it

@@ -75,6 +75,11 @@ rr_op_exchange_id(struct rr_nfs4_compound *c)
 
 	if (status != NFS4_OK)
 		return status;
+	/* A caller who may use no export gets no state. */
+	if (!rr_gate_some_open(c->server->gate, &c->caller)) {
+		rr_gate_log_refusal(c->server->gate, &c->caller, c->server->vfs->export_count);
+		return NFS4ERR_PERM;
+	}
 	tables = rr_nfs4_lock_tables(c->server);
 	/* RFC 8881, 18.35.4: "Any unconfirmed record that is not confirmed within a lease period SHOULD be
 	 * removed." */
@@ -144,7 +149,8 @@ rr_op_destroy_session(struct rr_nfs4_compound *c)
 		memcmp(own->id, args->dsa_sessionid, sizeof(own->id)) == 0)
 		return NFS4ERR_NOT_ONLY_OP;
 	tables = rr_nfs4_lock_tables(c->server);
-	status = rr_nfs4_destroy_session(&tables->sessions, args->dsa_sessionid, own, &c->connection->conn);
+	status = rr_nfs4_destroy_session(
+		&tables->sessions, args->dsa_sessionid, own, c->principal, &c->connection->conn);
 	rr_nfs4_unlock_tables(c->server);
 	return status;
 }
@@ -161,7 +167,7 @@ rr_op_bind_conn_to_session(struct rr_nfs4_compound *c)
 	tables = rr_nfs4_lock_tables(c->server);
 	/* The only operation of a COMPOUND runs at once, so c->connection is there. */
 	rr_nfs4_bind_conn_to_session(
-		&tables->sessions, &c->connection->conn, &c->op->u.opbind_conn_to_session, res);
+		&tables->sessions, c->principal, &c->connection->conn, &c->op->u.opbind_conn_to_session, res);
 	if (res->bctsr_status == NFS4_OK)
 		session_way_back(c, res->u.bctsr_resok4.bctsr_sessid);
 	rr_nfs4_unlock_tables(c->server);
@@ -189,8 +195,8 @@ rr_op_backchannel_ctl(struct rr_nfs4_compound *c)
 	return status;
 }
 
-/* Carries out DESTROY_CLIENTID. A client whose lease is over (LAPSING, COURTESY) is not busy, whatever it
- * still has. */
+/* Carries out DESTROY_CLIENTID, for the principal at an address of the client. A client whose lease is over
+ * (LAPSING, COURTESY) is not busy, whatever it still has. */
 uint32_t
 rr_op_destroy_clientid(struct rr_nfs4_compound *c)
 {
@@ -201,6 +207,8 @@ rr_op_destroy_clientid(struct rr_nfs4_compound *c)
 
 	if (!client)
 		status = NFS4ERR_STALE_CLIENTID;
+	else if (!c->connection || !rr_nfs4_client_is_of(client, c->principal, &c->connection->conn.origin))
+		status = NFS4ERR_WRONG_CRED;
 	else if (rr_nfs4_client_has_state(client) && client->phase != RR_NFS4_COURTESY &&
 		 client->phase != RR_NFS4_LAPSING)
 		status = NFS4ERR_CLIENTID_BUSY;

@@ -65,7 +65,8 @@ enum {
 	CHANGES = RR_NFS4_OP_CHANGES,
 	RECALLS = RR_NFS4_OP_RECALLS,
 	VFS = RR_NFS4_OP_VFS,
-	FILLS = RR_NFS4_OP_FILLS
+	FILLS = RR_NFS4_OP_FILLS,
+	BRIEF = RR_NFS4_OP_BRIEF
 };
 
 const struct rr_nfs4_operation rr_nfs4_operations[OP_REMOVEXATTR + 1] = {
@@ -78,7 +79,7 @@ const struct rr_nfs4_operation rr_nfs4_operations[OP_REMOVEXATTR + 1] = {
 	[OP_DELEGRETURN] = { rr_op_delegreturn, FH | VFS | CHANGES, OPS_STATUS,
 		.pseudo = NFS4ERR_BAD_STATEID },
 	[OP_GETATTR] = { rr_op_getattr, FH, 0, ops_getattr_estimate },
-	[OP_GETFH] = { rr_op_getfh, FH, OPS_STATUS + 4 + RR_VFS_HANDLE_MAX },
+	[OP_GETFH] = { rr_op_getfh, FH | BRIEF, OPS_STATUS + 4 + RR_VFS_HANDLE_MAX },
 	[OP_LINK] = { rr_op_link, FH | SAVED | VFS | CHANGES | RECALLS, OPS_STATUS + OPS_CINFO,
 		.pseudo = NFS4ERR_ROFS },
 	[OP_LOCK] = { rr_op_lock, FH | VFS | CHANGES, OPS_STATUS + 32 + NFS4_OPAQUE_LIMIT,
@@ -93,9 +94,9 @@ const struct rr_nfs4_operation rr_nfs4_operations[OP_REMOVEXATTR + 1] = {
 		OPS_STATUS + OPS_STATEID + OPS_CINFO + 4 + OPS_BITMAP + 4 + OPS_DELEGATION },
 	[OP_OPEN_DOWNGRADE] = { rr_op_open_downgrade, FH | VFS | CHANGES, OPS_STATUS + OPS_STATEID,
 		.pseudo = NFS4ERR_BAD_STATEID },
-	[OP_PUTFH] = { rr_op_putfh, FILLS, OPS_STATUS },
-	[OP_PUTPUBFH] = { rr_op_putrootfh, 0, OPS_STATUS },
-	[OP_PUTROOTFH] = { rr_op_putrootfh, 0, OPS_STATUS },
+	[OP_PUTFH] = { rr_op_putfh, FILLS | BRIEF, OPS_STATUS },
+	[OP_PUTPUBFH] = { rr_op_putrootfh, BRIEF, OPS_STATUS },
+	[OP_PUTROOTFH] = { rr_op_putrootfh, BRIEF, OPS_STATUS },
 	[OP_READ] = { rr_op_read, FH | VFS | FILLS, 0, ops_read_estimate, .pseudo = NFS4ERR_ISDIR },
 	[OP_READDIR] = { rr_op_readdir, FH, 0, ops_readdir_estimate },
 	[OP_READLINK] = { rr_op_readlink, FH | VFS, OPS_STATUS + 4, .pseudo = NFS4ERR_WRONG_TYPE },
@@ -103,8 +104,8 @@ const struct rr_nfs4_operation rr_nfs4_operations[OP_REMOVEXATTR + 1] = {
 		.pseudo = NFS4ERR_ROFS },
 	[OP_RENAME] = { rr_op_rename, FH | SAVED | VFS | CHANGES | RECALLS, OPS_STATUS + 2 * OPS_CINFO,
 		.pseudo = NFS4ERR_ROFS },
-	[OP_RESTOREFH] = { rr_op_restorefh, SAVED, OPS_STATUS },
-	[OP_SAVEFH] = { rr_op_savefh, FH, OPS_STATUS },
+	[OP_RESTOREFH] = { rr_op_restorefh, SAVED | BRIEF, OPS_STATUS },
+	[OP_SAVEFH] = { rr_op_savefh, FH | BRIEF, OPS_STATUS },
 	[OP_SECINFO] = { rr_op_secinfo, FH, OPS_STATUS + 12 },
 	[OP_SETATTR] = { rr_op_setattr, FH | VFS | CHANGES | RECALLS, OPS_STATUS + OPS_BITMAP,
 		.pseudo = NFS4ERR_ROFS },
@@ -117,7 +118,7 @@ const struct rr_nfs4_operation rr_nfs4_operations[OP_REMOVEXATTR + 1] = {
 	[OP_DESTROY_SESSION] = { rr_op_destroy_session, FIRST, OPS_STATUS },
 	[OP_FREE_STATEID] = { rr_op_free_stateid, CHANGES, OPS_STATUS },
 	[OP_SECINFO_NO_NAME] = { rr_op_secinfo_no_name, FH, OPS_STATUS + 12 },
-	[OP_SEQUENCE] = { rr_op_sequence, FIRST | FILLS, OPS_STATUS + 36 },
+	[OP_SEQUENCE] = { rr_op_sequence, FIRST | FILLS | BRIEF, OPS_STATUS + 36 },
 	[OP_TEST_STATEID] = { rr_op_test_stateid, 0, 0, ops_test_stateid_estimate },
 	[OP_DESTROY_CLIENTID] = { rr_op_destroy_clientid, FIRST, OPS_STATUS },
 	[OP_RECLAIM_COMPLETE] = { rr_op_reclaim_complete, CHANGES, OPS_STATUS },

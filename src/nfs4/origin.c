@@ -99,6 +99,12 @@ rr_nfs4_origin_join(struct rr_nfs4_addresses *addresses, struct rr_nfs4_origin *
 	return true;
 }
 
+uint64_t
+rr_nfs4_origin_key(const struct rr_nfs4_origin *origin)
+{
+	return origin->address->by_name.key;
+}
+
 void
 rr_nfs4_origin_enter(struct rr_nfs4_origin *origin, struct rr_nfs4_holding *holding)
 {
@@ -189,7 +195,7 @@ static const uint64_t origin_needs[RR_NFS4_QUANTITIES] = {
 	[RR_NFS4_RANGES] = 4,
 	[RR_NFS4_DELEGATIONS] = 1,
 	[RR_NFS4_SESSIONS] = 1,
-	[RR_NFS4_REPLIES] = 8 * 4096,
+	[RR_NFS4_REPLIES] = 8 * (4096 + 128),
 };
 
 uint32_t

@@ -27,7 +27,7 @@ enum rr_nfs4_quantity {
 	RR_NFS4_RANGES,
 	RR_NFS4_DELEGATIONS,
 	RR_NFS4_SESSIONS,
-	RR_NFS4_REPLIES, /* octets that are reserved for cached replies */
+	RR_NFS4_REPLIES, /* octets of slots, with those reserved for cached replies */
 	RR_NFS4_QUANTITIES
 };
 
@@ -86,6 +86,9 @@ void rr_nfs4_origin_init(struct rr_nfs4_origin *origin);
  * the connection has an address already. Returns false if there is no memory. */
 bool rr_nfs4_origin_join(
 	struct rr_nfs4_addresses *addresses, struct rr_nfs4_origin *origin, const char *peer);
+
+/* Returns a number that stands for the address of the connection, which is known; no other address has it. */
+uint64_t rr_nfs4_origin_key(const struct rr_nfs4_origin *origin);
 
 /* Handles the end of the connection: its clients move to the origin `lost` of their address. */
 void rr_nfs4_origin_end(struct rr_nfs4_origin *origin);

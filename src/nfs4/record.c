@@ -108,7 +108,7 @@ struct rr_nfs4_record *
 rr_nfs4_record_new(struct rr_nfs4_records *records, struct rr_nfs4_client *client)
 {
 	const struct rr_nfs4_recorded recorded = { ++records->name, client->principal,
-		{ client->owner, client->owner_length } };
+		(uint32_t)(client->table->lease / RR_SECOND), { client->owner, client->owner_length } };
 	struct rr_nfs4_record *record = record_make(records, &recorded);
 
 	if (record)
@@ -202,6 +202,18 @@ rr_nfs4_records_missing(const struct rr_nfs4_records *records)
 	rr_list_for_each (link, &records->all)
 		count += rr_container(link, struct rr_nfs4_record, link)->may_come;
 	return count;
+}
+
+uint64_t
+rr_nfs4_records_lease(const struct rr_nfs4_records *records, uint64_t longest)
+{
+	rr_list_for_each (link, &records->all) {
+		const struct rr_nfs4_record *record = rr_container(link, struct rr_nfs4_record, link);
+
+		if (record->may_come && record->recorded.lease * RR_SECOND > longest)
+			longest = record->recorded.lease * RR_SECOND;
+	}
+	return longest;
 }
 
 bool

@@ -81,6 +81,8 @@ bool rr_nfs4_records_known(const struct rr_nfs4_records *records, const struct r
 void rr_nfs4_records_forget(struct rr_nfs4_records *records, const struct rr_nfs4_client *client);
 /* Returns the number of records of the last start whose clients have not come back. */
 uint32_t rr_nfs4_records_missing(const struct rr_nfs4_records *records);
+/* Returns the longest of the lease periods that these clients know and of `lease`, in nanoseconds. */
+uint64_t rr_nfs4_records_lease(const struct rr_nfs4_records *records, uint64_t lease);
 /* Tells whether a record that belongs to no client is being removed from the disk. The grace period ends only
  * when there is no such record: with the record, the client could come back after another restart and reclaim
  * what other clients have got since. */

@@ -23,11 +23,11 @@ struct rr_nfs4_record_dir {
 	int fd;
 };
 
-/* The format of a record's file: FILE_MARK, flavor, user and length of the owner, each in four octets with
- * the most significant octet first; the owner; and the CRC-32C of all these. */
+/* The format of a record's file: FILE_MARK, flavor, user, lease period and length of the owner, each in four
+ * octets with the most significant octet first; the owner; and the CRC-32C of all these. */
 enum {
-	FILE_MARK = 0x72723401,
-	FILE_HEAD = 16,
+	FILE_MARK = 0x72723402,
+	FILE_HEAD = 20,
 	FILE_MAX = FILE_HEAD + NFS4_OPAQUE_LIMIT + 4,
 	FILE_NAME = 16, /* digits */
 	FILE_NAME_MAX = FILE_NAME + sizeof(".new")
@@ -114,12 +114,13 @@ file_parse(const uint8_t *data, size_t length, struct rr_nfs4_recorded *recorded
 
 	if (length < FILE_HEAD + 4 || rr_get_be32(data) != FILE_MARK)
 		return false;
-	owner = rr_get_be32(data + 12);
+	owner = rr_get_be32(data + 16);
 	if (owner > NFS4_OPAQUE_LIMIT || length != FILE_HEAD + owner + 4)
 		return false;
 	if (rr_get_be32(data + FILE_HEAD + owner) != rr_crc32c(0, data, FILE_HEAD + owner))
 		return false;
 	recorded->principal = (struct rr_nfs4_principal){ rr_get_be32(data + 4), rr_get_be32(data + 8) };
+	recorded->lease = rr_get_be32(data + 12);
 	recorded->owner = (struct rpcrdma_bytes){ data + FILE_HEAD, owner };
 	return true;
 }
@@ -236,7 +237,8 @@ file_compose(const struct rr_nfs4_recorded *recorded, uint8_t data[FILE_MAX])
 	rr_put_be32(data, FILE_MARK);
 	rr_put_be32(data + 4, recorded->principal.flavor);
 	rr_put_be32(data + 8, recorded->principal.uid);
-	rr_put_be32(data + 12, length);
+	rr_put_be32(data + 12, recorded->lease);
+	rr_put_be32(data + 16, length);
 	memcpy(data + FILE_HEAD, recorded->owner.data, length);
 	rr_put_be32(data + FILE_HEAD + length, rr_crc32c(0, data, FILE_HEAD + length));
 	return FILE_HEAD + length + 4;

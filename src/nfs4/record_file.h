@@ -19,6 +19,7 @@ struct rr_nfs4_record_dir;
 struct rr_nfs4_recorded {
 	uint64_t name; /* of the file: different for all records of a directory */
 	struct rr_nfs4_principal principal;
+	uint32_t lease; /* the lease period that the client knows, in seconds */
 	struct rpcrdma_bytes owner;
 };
 

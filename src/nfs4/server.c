@@ -8,9 +8,13 @@
 
 #include "base/checked.h"
 #include "nfs4/compound.h"
+#include "ulb/compound.h"
 
 /* The time between two looks for leases that are over. */
 #define SERVER_LOOK_EVERY (5 * RR_SECOND)
+
+/* The work that is left over is done in so many steps at a time, of about a microsecond each. */
+enum { SERVER_UNITS = 256 };
 
 /* Runs at intervals: handles the leases that are over, the delegations that were not returned, and the end of
  * the grace period. */
@@ -23,6 +27,17 @@ server_look(struct rr_timer *timer)
 	rr_nfs4_look(tables, rr_now(server->env));
 	rr_nfs4_unlock_tables(server);
 	rr_loop_arm(server->loop, &server->lease, SERVER_LOOK_EVERY);
+}
+
+/* Runs in the turn after one that has left work over: goes on with it. */
+static void
+server_rest(struct rr_timer *timer)
+{
+	struct rr_nfs4_server *server = rr_container(timer, struct rr_nfs4_server, rest);
+	struct rr_nfs4_tables *tables = rr_nfs4_lock_tables(server);
+
+	rr_nfs4_go_on(tables, SERVER_UNITS);
+	rr_nfs4_unlock_tables(server);
 }
 
 /* Makes the thread that writes and removes the records of clients. Returns 0, or an error with its text. */
@@ -53,6 +68,7 @@ rr_nfs4_server_new(const struct rr_env *env, struct rr_loop *loop, const struct 
 	rr_list_init(&server->compounds);
 	rr_list_init(&server->spare);
 	rr_timer_init(&server->lease, server_look);
+	rr_timer_init(&server->rest, server_rest);
 	rr_list_init(&server->outbox);
 	server->mail.fd = -1;
 	error = rr_pseudo_init(&server->pseudo, env, server->vfs, text);
@@ -66,6 +82,7 @@ rr_nfs4_server_new(const struct rr_env *env, struct rr_loop *loop, const struct 
 		rr_free(env, server);
 		return error;
 	}
+	rr_nfs4_probe_init(server);
 	rr_loop_arm(loop, &server->lease, SERVER_LOOK_EVERY);
 	rr_nfs4_lock_tables(server);
 	server->shared->servers++;
@@ -82,7 +99,10 @@ rr_nfs4_server_end(struct rr_nfs4_server *server)
 
 	if (!server)
 		return;
+	server->ends = true;
 	rr_loop_disarm(server->loop, &server->lease);
+	rr_loop_disarm(server->loop, &server->rest);
+	rr_nfs4_probe_stop(server);
 	rr_nfs4_stop_waiting(server);
 	tables = rr_nfs4_lock_tables(server);
 	if (--server->shared->servers == 0)
@@ -102,6 +122,19 @@ rr_nfs4_server_free(struct rr_nfs4_server *server)
 		rr_free(server->env, rr_container(link, struct rr_nfs4_compound, link));
 	rr_pseudo_free(&server->pseudo);
 	rr_free(server->env, server);
+}
+
+const struct rpcrdma_latency *
+rr_nfs4_server_latency(const struct rr_nfs4_server *server, uint32_t operation)
+{
+	_Static_assert((int)RR_NFS4_COUNTS == (int)OP_REMOVEXATTR + 1, "a count for each operation");
+	return &server->operations[operation];
+}
+
+const char *
+rr_nfs4_counted_name(uint32_t operation)
+{
+	return rr_compound_name(operation == RR_NFS4_UNKNOWN ? OP_ILLEGAL : operation);
 }
 
 /* Answers a call of NFSPROC4_NULL, which has neither arguments nor results. */

@@ -30,6 +30,18 @@ void rr_nfs4_server_end(struct rr_nfs4_server *server);
 /* Frees a server that has ended; no operation may be under way. server may be NULL. */
 void rr_nfs4_server_free(struct rr_nfs4_server *server);
 
+/* The operations are counted by their numbers, which are below RR_NFS4_COUNTS. The number RR_NFS4_UNKNOWN,
+ * which no operation has, stands for all operations that no minor version defines. */
+enum { RR_NFS4_COUNTS = 76, RR_NFS4_UNKNOWN = 0 };
+
+/* Returns the histogram of the times that an operation took in COMPOUNDs, each from the operation's beginning
+ * to its end, and how often it failed. operation must be below RR_NFS4_COUNTS. */
+const struct rpcrdma_latency *rr_nfs4_server_latency(const struct rr_nfs4_server *server, uint32_t operation);
+
+/* Returns the name of the operation that is counted at that number, such as "READ"; "ILLEGAL" for
+ * RR_NFS4_UNKNOWN; NULL for a number that is not used. */
+const char *rr_nfs4_counted_name(uint32_t operation);
+
 /* Fills *service, by which an RPC server calls this server. */
 void rr_nfs4_server_service(struct rr_nfs4_server *server, struct rr_service *service);
 

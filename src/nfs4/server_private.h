@@ -37,18 +37,39 @@ struct rr_nfs4_server {
 	struct rr_list compounds; /* under way */
 	struct rr_list spare;     /* memory of compounds that ended */
 	uint32_t spare_count;
-	struct rr_list outbox;    /* callbacks to be sent; guarded by the lock of the tables */
-	struct rr_watch mail;     /* an eventfd that wakes the loop when the outbox has callbacks */
-	struct rr_timer lease;    /* for rr_nfs4_look(), at intervals */
+	struct rr_list outbox; /* callbacks to be sent; guarded by the lock of the tables */
+	struct rr_watch mail;  /* an eventfd that wakes the loop when the outbox has callbacks */
+	struct rr_timer lease; /* for rr_nfs4_look(), at intervals */
+	struct rr_timer rest;  /* for rr_nfs4_go_on(), in the next turn */
+	bool ends;             /* `rest` is not armed any more */
+	/* server_probe.c: the timer for the next questions to the storage about waits for locks; the question
+	 * under way and its call; and how many may still follow it before the timer is armed again. */
+	struct {
+		struct rr_timer timer;
+		struct rr_nfs4_probe probe;
+		struct rr_vfs_lock lock;
+		uint32_t left;
+		bool asks;
+	} probing;
 	struct rr_crew *recorder; /* writes and removes records of clients; NULL: records are not kept */
+	struct rpcrdma_latency operations[RR_NFS4_COUNTS]; /* by the number of the operation */
 };
 
 /* Take and give back the lock of the tables, which is held around the functions of the tables, never over
  * storage or I/O. Before rr_nfs4_unlock_tables() gives back the lock, it hands the pending changes of client
- * records to the thread `recorder`, and closes the opens that are not used any more; during each close the
- * lock is released, so the tables may change. */
+ * records to the thread `recorder`, closes some opens that are not used any more, and does a part of the work
+ * that is left over; during each close the lock is released, so the tables may change. The rest follows in
+ * later turns of the loop. */
 struct rr_nfs4_tables *rr_nfs4_lock_tables(struct rr_nfs4_server *server);
 void rr_nfs4_unlock_tables(struct rr_nfs4_server *server);
+
+/* ---- server_probe.c ---- */
+
+void rr_nfs4_probe_init(struct rr_nfs4_server *server);
+/* Arms the timer, as a client waits for the lock of a local program. */
+void rr_nfs4_probe_later(struct rr_nfs4_server *server);
+/* Asks the storage nothing more, as the server ends (server->ends is set). */
+void rr_nfs4_probe_stop(struct rr_nfs4_server *server);
 
 /* Ends all waiting when the server ends: changes of records under way are completed, and no compound waits
  * for a record or for another call any more. */

@@ -61,7 +61,7 @@ server_task_done(struct rr_crew_job *job)
 	for (; c; c = server_waiter(server, record)) {
 		c->awaited = NULL;
 		c->vfs_status = task->done ? RR_VFS_OK : RR_VFS_IO;
-		c->resume(c, c->then(c));
+		c->resume(c, c->then);
 	}
 	rr_free(server->env, task);
 }
@@ -88,7 +88,7 @@ rr_nfs4_stop_waiting(struct rr_nfs4_server *server)
 
 	while ((c = server_looking_compound(server))) {
 		rr_loop_disarm(server->loop, &c->look);
-		c->resume(c, NFS4ERR_DELAY);
+		rr_nfs4_resume_with(c, NFS4ERR_DELAY);
 	}
 	/* No change of a record is begun any more; rr_crew_free() waits for those under way. */
 	server->recorder = NULL;
@@ -133,33 +133,44 @@ rr_nfs4_lock_tables(struct rr_nfs4_server *server)
 	return &server->shared->tables;
 }
 
-/* Closes the opens of the storage that no state uses any more. The caller holds the lock of the tables. The
- * lock is released while a file is closed. */
+/* How many opens are closed, and in how many steps work that was left over is done, before the lock of the
+ * tables is given back. */
+enum { TABLES_CLOSES = 16, TABLES_UNITS = 16 };
+
+/* Closes opens of the storage that no state uses any more: some of them, or all if the server ends. The
+ * caller holds the lock of the tables. The lock is released while a file is closed. */
 static void
 tables_close_unused(struct rr_nfs4_server *server)
 {
 	struct rr_nfs4_opened *opened;
 
-	while ((opened = rr_nfs4_opened_unused(&server->shared->tables))) {
+	for (int closes = 0; closes < TABLES_CLOSES || server->ends; closes++) {
+		opened = rr_nfs4_opened_unused(&server->shared->tables);
+		if (!opened)
+			return;
 		pthread_mutex_unlock(&server->shared->lock);
-		server->vfs->ops->close(server->vfs, opened->open);
+		server->vfs->ops->close(server->vfs, opened->open, NULL);
 		rr_free(server->env, opened);
 		pthread_mutex_lock(&server->shared->lock);
 	}
 }
 
-/* Gives back the lock of the tables. Before that, hands changed records to the thread that writes them, and
- * closes opens that are not used any more. Both lists are looked at first, as they are mostly empty, and each
- * call takes the lock several times. */
+/* Gives back the lock of the tables. Before that, does a part of the work that was left over, hands changed
+ * records to the thread that writes them, and closes opens that are not used any more. All lists are looked
+ * at first, as they are mostly empty, and each call takes the lock several times. Work that is still left
+ * over is for the next turn of the loop. */
 void
 rr_nfs4_unlock_tables(struct rr_nfs4_server *server)
 {
-	const struct rr_nfs4_tables *tables = &server->shared->tables;
+	struct rr_nfs4_tables *tables = &server->shared->tables;
+	bool is_left = rr_nfs4_is_left(tables) && rr_nfs4_go_on(tables, TABLES_UNITS);
 
 	if (!rr_list_empty(&tables->records.todo))
 		tables_record(server);
 	if (!rr_list_empty(&tables->unused))
 		tables_close_unused(server);
+	if ((is_left || !rr_list_empty(&tables->unused)) && !server->ends && !rr_timer_armed(&server->rest))
+		rr_loop_arm(server->loop, &server->rest, 0);
 	pthread_mutex_unlock(&server->shared->lock);
 }
 

@@ -30,6 +30,7 @@ rr_nfs4_sessions_init(struct rr_nfs4_sessions *sessions, const struct rr_env *en
 	rr_nfs4_quota_init(&sessions->sessions, RR_NFS4_SESSIONS, max, clients);
 	rr_nfs4_quota_init(&sessions->replies, RR_NFS4_REPLIES, replies, clients);
 	rr_list_init(&sessions->callbacks);
+	rr_list_init(&sessions->looked_at);
 	return rr_map_init(&sessions->by_id, env, max);
 }
 
@@ -42,7 +43,7 @@ rr_nfs4_sessions_free(struct rr_nfs4_sessions *sessions)
 /* ---- The quotas of sessions ---- */
 
 /* Gives back to the quotas what a session of the client has taken: one session, and `reserved` octets for
- * cached replies. */
+ * slots. */
 static void
 session_give(struct rr_nfs4_sessions *sessions, struct rr_nfs4_client *client, uint64_t reserved)
 {
@@ -50,16 +51,16 @@ session_give(struct rr_nfs4_sessions *sessions, struct rr_nfs4_client *client, u
 	rr_nfs4_quota_give(&sessions->replies, &client->holding, reserved);
 }
 
-/* Takes octets for cached replies from the quota, and returns the number of slots whose replies have room in
- * them: the number that the client asked for, or half of it, or a quarter, and so on. Returns 0, and takes
- * nothing, if the quota is too small for the replies of a single slot. */
+/* Takes octets for slots and their cached replies from the quota, and returns the number of slots that have
+ * room in them: the number that the client asked for, or half of it, or a quarter, and so on. Returns 0, and
+ * takes nothing, if the quota is too small for the replies of a single slot. */
 static uint32_t
 session_take_replies(
 	struct rr_nfs4_sessions *sessions, struct rr_nfs4_client *client, const channel_attrs4 *fore)
 {
 	for (uint32_t slots = fore->ca_maxrequests; slots > 0; slots /= 2) {
-		if (rr_nfs4_quota_take(&sessions->replies, &client->holding,
-			    (uint64_t)slots * fore->ca_maxresponsesize_cached))
+		if (rr_nfs4_quota_take(
+			    &sessions->replies, &client->holding, (uint64_t)slots * rr_nfs4_slot_cost(fore)))
 			return slots;
 	}
 	return 0;
@@ -82,13 +83,13 @@ session_take(struct rr_nfs4_sessions *sessions, struct rr_nfs4_client *client, c
 
 /* ---- The life of a session ---- */
 
-/* Returns the key of a session in the table: the first eight octets of its ID. */
+/* Returns the key of a session in the table: the last eight octets of its ID, which are random. */
 static uint64_t
 session_key(const sessionid4 id)
 {
 	uint64_t key;
 
-	memcpy(&key, id, sizeof(key));
+	memcpy(&key, id + sizeof(sessionid4) - sizeof(key), sizeof(key));
 	return key;
 }
 
@@ -140,13 +141,14 @@ rr_nfs4_session_end(struct rr_nfs4_session *session)
 	session_give(sessions, session->client, session->reserved);
 	/* From now on the session counts as ended, also for its callbacks. */
 	session->table = NULL;
-	rr_nfs4_callbacks_leave(sessions, session);
+	rr_nfs4_callbacks_leave(session);
 	rr_nfs4_session_release(session);
 }
 
 nfsstat4
 rr_nfs4_destroy_session(struct rr_nfs4_sessions *sessions, const sessionid4 id,
-	const struct rr_nfs4_session *own, const struct rr_nfs4_conn *conn)
+	const struct rr_nfs4_session *own, struct rr_nfs4_principal principal,
+	const struct rr_nfs4_conn *conn)
 {
 	struct rr_nfs4_session *session = rr_nfs4_session_find(sessions, id);
 
@@ -156,6 +158,10 @@ rr_nfs4_destroy_session(struct rr_nfs4_sessions *sessions, const sessionid4 id,
 	 * session being destroyed." SEQUENCE has associated it with its own session. */
 	if (session != own && rr_nfs4_bound(session, conn) == 0)
 		return NFS4ERR_CONN_NOT_BOUND_TO_SESSION;
+	/* RFC 8881, 15.1.6.4: "An operation that manipulates state was attempted by a principal that was not
+	 * allowed to modify that piece of state." */
+	if (!rr_nfs4_principal_same(session->client->principal, principal))
+		return NFS4ERR_WRONG_CRED;
 	/* Calls under way still need their slots. */
 	if (session->busy > (session == own ? 1 : 0))
 		return NFS4ERR_DELAY;
@@ -250,7 +256,7 @@ session_make(struct rr_nfs4_sessions *sessions, struct rr_nfs4_client *client, c
 
 	if (!session_take(sessions, client, fore))
 		return NULL;
-	reserved = (uint64_t)fore->ca_maxrequests * fore->ca_maxresponsesize_cached;
+	reserved = (uint64_t)fore->ca_maxrequests * rr_nfs4_slot_cost(fore);
 	session = rr_alloc(sessions->env, sizeof(*session));
 	if (!session) {
 		session_give(sessions, client, reserved);
@@ -339,8 +345,11 @@ rr_nfs4_create_session(struct rr_nfs4_sessions *sessions, struct rr_nfs4_clients
 	sequenceid4 sequence = create->args->csa_sequence;
 	bool repeats;
 
-	res->csr_status = client ? NFS4_OK : NFS4ERR_STALE_CLIENTID;
-	if (!client)
+	res->csr_status = client ? NFS4ERR_CLID_INUSE : NFS4ERR_STALE_CLIENTID;
+	/* RFC 8881, 18.36.4, phase 3, of the records { *, *, old_principal, clientid, confirmed or not }:
+	 * "the server returns NFS4ERR_CLID_INUSE". It holds for a retry, too: its result names the session.
+	 */
+	if (!client || !rr_nfs4_client_is_of(client, create->principal, &create->conn->origin))
 		return;
 	/* A call with the sequence ID of the last call gets the same result again, except if that was an
 	 * error of its arguments: then it is executed as a new call. */
@@ -352,10 +361,7 @@ rr_nfs4_create_session(struct rr_nfs4_sessions *sessions, struct rr_nfs4_clients
 	res->csr_status = NFS4ERR_SEQ_MISORDERED;
 	if (!repeats && sequence != client->sequence + 1)
 		return;
-	/* RFC 8881, 18.36.4, phase 3: an unconfirmed client ID is confirmed by the principal that it was made
-	 * for. */
-	if (client->phase == RR_NFS4_UNCONFIRMED &&
-		!rr_nfs4_principal_same(client->principal, create->principal))
+	if (!rr_nfs4_client_may_confirm(client, create->now))
 		res->csr_status = NFS4ERR_CLID_INUSE;
 	else
 		res->csr_status = session_create_phase(sessions, client, create, &res->u.csr_resok4);

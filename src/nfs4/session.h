@@ -44,10 +44,11 @@ struct rr_nfs4_slot;
 
 enum { RR_NFS4_BACK_SLOTS = 16 };
 
-/* A slot of the backchannel: the sequence ID of the last callback that was answered. */
+/* A slot of the backchannel: the sequence ID of the last callback that was answered, and the callback that
+ * has the slot; NULL: it is free. */
 struct rr_nfs4_back_slot {
 	sequenceid4 sequence;
-	bool busy;
+	struct rr_nfs4_callback *callback;
 };
 
 struct rr_nfs4_session {
@@ -69,14 +70,14 @@ struct rr_nfs4_session {
 	bool used;         /* a SEQUENCE has named the session: the client knows it */
 	bool wants_back;   /* the client asked for a backchannel at some time */
 	bool cb_fault;     /* the backchannel is out of step with the client: no callback uses it any more */
-	uint64_t reserved; /* octets for cached replies, taken from the quota of the client */
+	uint64_t reserved; /* octets for slots, taken from the quota of the client */
 	struct rr_nfs4_slot *slots; /* fore.ca_maxrequests of them */
 	uint32_t minor;             /* version, of callbacks too */
 	/* The client has answered a callback since its last binding to a connection for callbacks. */
 	bool back_works;
 	struct rr_nfs4_callback probe; /* the CB_NULL that tests the backchannel */
 	/* The slots of the backchannel that the server uses; the client may offer more. */
-	uint32_t back_slot_count;
+	uint32_t back_slot_count, back_busy; /* back_busy: slots that callbacks have */
 	struct rr_nfs4_back_slot back_slots[RR_NFS4_BACK_SLOTS];
 };
 
@@ -85,7 +86,10 @@ struct rr_nfs4_sessions {
 	struct rr_map by_id;
 	uint32_t count, next; /* number of sessions; counter for the next session ID */
 	struct rr_nfs4_quota sessions, replies;
-	struct rr_list callbacks; /* callbacks that wait */
+	/* Callbacks that wait: those that may be sent, and those that were looked at and cannot be sent until
+	 * rr_nfs4_callbacks_go(). */
+	struct rr_list callbacks, looked_at;
+	uint64_t now; /* the time of the last rr_nfs4_callbacks_go() that had one */
 	/* Sends the callback from the thread of its connection. NULL: callbacks wait. */
 	void (*send)(struct rr_nfs4_callback *callback);
 };
@@ -118,9 +122,10 @@ void rr_nfs4_create_session(struct rr_nfs4_sessions *sessions, struct rr_nfs4_cl
 struct rr_nfs4_session *rr_nfs4_session_find(const struct rr_nfs4_sessions *sessions, const sessionid4 id);
 
 /* Carries out DESTROY_SESSION. own: the session of the SEQUENCE in the same COMPOUND; NULL if there is none.
- * conn: the connection of the request. */
+ * principal, conn: of the request. */
 nfsstat4 rr_nfs4_destroy_session(struct rr_nfs4_sessions *sessions, const sessionid4 id,
-	const struct rr_nfs4_session *own, const struct rr_nfs4_conn *conn);
+	const struct rr_nfs4_session *own, struct rr_nfs4_principal principal,
+	const struct rr_nfs4_conn *conn);
 
 /* Ends the session, even if it is in use. Its memory is freed when the last reference to it is released. */
 void rr_nfs4_session_end(struct rr_nfs4_session *session);
@@ -163,8 +168,8 @@ void rr_nfs4_unbind_all(struct rr_nfs4_session *session);
 /* Returns a connection that can carry callbacks of the session; NULL if there is no such connection. */
 struct rr_nfs4_conn *rr_nfs4_back_conn(const struct rr_nfs4_session *session);
 
-/* Carries out BIND_CONN_TO_SESSION, and fills *res. */
-void rr_nfs4_bind_conn_to_session(const struct rr_nfs4_sessions *sessions, struct rr_nfs4_conn *conn,
-	const BIND_CONN_TO_SESSION4args *args, BIND_CONN_TO_SESSION4res *res);
+/* Carries out BIND_CONN_TO_SESSION, and fills *res. principal, conn: of the request. */
+void rr_nfs4_bind_conn_to_session(const struct rr_nfs4_sessions *sessions, struct rr_nfs4_principal principal,
+	struct rr_nfs4_conn *conn, const BIND_CONN_TO_SESSION4args *args, BIND_CONN_TO_SESSION4res *res);
 
 #endif

@@ -2,89 +2,97 @@
 /* Share reservations: RFC 8881, sections 9.7, 9.9, 18.16 and 18.18. */
 #include "nfs4/state.h"
 
-/* Sets the share of an open state: the access that it has and the access that it denies. Adjusts the counts
- * of the file, too. */
+/* The most opens in the way of an OPEN that are looked at for one that is not of a courtesy client. */
+enum { SHARE_LOOKS = 32 };
+
+/* Sets the share of an open state: the access that it has and the access that it denies. Adjusts the lists of
+ * the file, too. */
 static void
 share_set(struct rr_nfs4_state *state, uint32_t access, uint32_t deny)
 {
-	struct rr_nfs4_file *file = state->file;
+	const uint32_t shares = access | deny << 2;
 
-	for (int write = 0; write < 2; write++) {
-		file->access[write] += (access >> write & 1) - (state->access >> write & 1);
-		file->deny[write] += (deny >> write & 1) - (state->deny >> write & 1);
+	for (int i = 0; i < RR_NFS4_SHARES; i++) {
+		if (!(shares >> i & 1))
+			rr_list_remove(&state->of_shares[i]);
+		else if (rr_list_empty(&state->of_shares[i]))
+			rr_list_prepend(&state->file->shares[i], &state->of_shares[i]);
 	}
 	state->access = access;
 	state->deny = deny;
 }
 
-/*
- * Tells whether an open of the file conflicts with a new OPEN: it denies an access that the OPEN wants, or
- * has an access that the OPEN denies. The owner's own opens count, too: RFC 8881, 18.16.3: "checking of share
- * reservations for the new OPEN proceeds normally, with no exception for the existing OPEN held by the same
- * open-owner."
- */
+/* Tells whether the opens of the client give way to those of others: its lease is over (it is a courtesy
+ * client), or it has ended, and its states end soon. */
 static bool
-share_conflicts(const struct rr_nfs4_file *file, uint32_t access, uint32_t deny)
+share_is_ceded(const struct rr_nfs4_client *client)
 {
-	for (int write = 0; write < 2; write++) {
-		if ((access >> write & 1 && file->deny[write] > 0) ||
-			(deny >> write & 1 && file->access[write] > 0))
-			return true;
-	}
-	return false;
+	return client->phase == RR_NFS4_COURTESY || client->phase == RR_NFS4_ENDED;
 }
 
-/* Returns a client whose open of the file conflicts with the OPEN `share` of the client `own`. A courtesy
- * client (its lease is over) is returned only if all clients with such opens are courtesy clients other than
- * `own`. Returns NULL if no open conflicts. */
+/*
+ * Returns a client whose open of the file conflicts with the OPEN `share` of the client `own`: it denies an
+ * access that the OPEN wants, or has an access that the OPEN denies. The owner's own opens count, too: RFC
+ * 8881, 18.16.3: "checking of share reservations for the new OPEN proceeds normally, with no exception for
+ * the existing OPEN held by the same open-owner." A client other than `own` whose opens give way is
+ * returned only if the first SHARE_LOOKS opens that conflict are all of such clients. Returns NULL if no open
+ * conflicts.
+ */
 static struct rr_nfs4_client *
 share_holder(
 	const struct rr_nfs4_file *file, const struct rr_nfs4_client *own, const struct rr_nfs4_share *share)
 {
-	const uint32_t access = share->access | share->once;
-	struct rr_nfs4_client *found = NULL;
+	const uint32_t conflicting = share->deny | (share->access | share->once) << 2;
+	struct rr_nfs4_client *courtesy = NULL;
+	int looks = 0;
 
-	rr_list_for_each (link, &file->states) {
-		struct rr_nfs4_state *state = rr_container(link, struct rr_nfs4_state, of_file);
-
-		if (state->kind != RR_NFS4_OPEN || !((access & state->deny) || (share->deny & state->access)))
+	for (int i = 0; i < RR_NFS4_SHARES; i++) {
+		if (!(conflicting >> i & 1))
 			continue;
-		found = state->client;
-		if (found == own || found->phase != RR_NFS4_COURTESY)
-			return found;
+		rr_list_for_each (link, &file->shares[i]) {
+			struct rr_nfs4_state *state = rr_container(link - i, struct rr_nfs4_state, of_shares);
+
+			if (state->client == own || !share_is_ceded(state->client))
+				return state->client;
+			courtesy = state->client;
+			if (++looks >= SHARE_LOOKS)
+				return courtesy;
+		}
 	}
-	return found;
+	return courtesy;
 }
 
-/* Tells whether opens of the file conflict with the OPEN `share` of the client `own`. If only other clients
- * whose leases are over (courtesy clients) have such opens, these clients are ended, and false is returned.
- * The client `own` is not ended, even if its own lease is over meanwhile. The entry of the file may be freed
- * when a client ends, so it is looked up again each time. */
-static bool
-share_is_denied(
+/* Returns NFS4ERR_SHARE_DENIED if opens of the file conflict with the OPEN `share` of the client `own`. If
+ * only other clients whose leases are over (courtesy clients) have such opens, these clients are ended; then
+ * NFS4ERR_DELAY says that they have so many states that these end later. The client `own` is not ended, even
+ * if its own lease is over meanwhile. The entry of the file may be freed when a client ends, so it is looked
+ * up again each time. */
+static nfsstat4
+share_check(
 	struct rr_nfs4_tables *tables, const struct rr_nfs4_client *own, const struct rr_nfs4_share *share)
 {
 	struct rr_nfs4_client *holder;
 	struct rr_nfs4_file *file;
 
-	while ((file = rr_nfs4_file_find(tables, share->id)) &&
-		share_conflicts(file, share->access | share->once, share->deny)) {
-		holder = share_holder(file, own, share);
+	while ((file = rr_nfs4_file_find(tables, share->id)) && (holder = share_holder(file, own, share))) {
+		if (holder != own && holder->phase == RR_NFS4_ENDED)
+			return NFS4ERR_DELAY;
 		if (holder == own || holder->phase != RR_NFS4_COURTESY)
-			return true;
+			return NFS4ERR_SHARE_DENIED;
 		rr_nfs4_client_end(holder);
 	}
-	return false;
+	return NFS4_OK;
 }
 
 nfsstat4
 rr_nfs4_share(struct rr_nfs4_tables *tables, struct rr_nfs4_client *client, const struct rr_nfs4_share *share,
 	struct rr_nfs4_reserved *reserved)
 {
+	nfsstat4 status = share_check(tables, client, share);
 	struct rr_nfs4_state *state;
 
-	if (share_is_denied(tables, client, share))
-		return NFS4ERR_SHARE_DENIED;
+	if (status != NFS4_OK)
+		return status;
 	state = rr_nfs4_state_of_owner(tables, client, share->id, RR_NFS4_OPEN, share->owner);
 	if (state && state->opening)
 		return NFS4ERR_DELAY;

@@ -27,8 +27,10 @@ shared_recall(struct rr_nfs4_shared *shared, struct rr_text *text)
 	if (error < 0)
 		return error;
 	records->kept = true;
+	/* RFC 8881, 8.4.2.1: "the server must establish, for this restart event, a grace period at least as
+	 * long as the lease period for the previous server instantiation." */
 	rr_nfs4_grace_begin(&shared->tables.grace, rr_nfs4_records_missing(records) > 0, rr_now(shared->env),
-		shared->config.tables.lease);
+		rr_nfs4_records_lease(records, shared->config.tables.lease));
 	return 0;
 }
 
@@ -71,32 +73,17 @@ rr_nfs4_shared_free(struct rr_nfs4_shared *shared)
 	rr_free(shared->env, shared);
 }
 
-/* Adds the numbers of the client's opens, locked ranges and delegations to `held`. */
-static void
-shared_count(const struct rr_nfs4_client *client, struct rr_nfs4_held *held)
-{
-	rr_list_for_each (link, &client->states) {
-		const struct rr_nfs4_state *state = rr_container(link, struct rr_nfs4_state, of_client);
-
-		held->opens += state->kind == RR_NFS4_OPEN;
-		held->locks += state->ranges.count;
-		held->delegations += state->kind == RR_NFS4_DELEGATION;
-	}
-}
-
-/* Counts what all clients hold, and stores the numbers in *held. It visits all clients: such a report is
- * rare, so no other function has to keep counts for it. */
 void
 rr_nfs4_held(struct rr_nfs4_shared *shared, struct rr_nfs4_held *held)
 {
 	const struct rr_nfs4_tables *tables = &shared->tables;
 
-	*held = (struct rr_nfs4_held){ 0 };
 	pthread_mutex_lock(&shared->lock);
-	held->clients = tables->clients.count;
-	held->sessions = tables->sessions.count;
-	held->grace = tables->grace.active;
-	rr_list_for_each (link, &tables->clients.leases)
-		shared_count(rr_container(link, struct rr_nfs4_client, by_lease), held);
+	*held = (struct rr_nfs4_held){ .clients = tables->clients.count,
+		.sessions = tables->sessions.count,
+		.opens = tables->opens,
+		.locks = tables->ranges,
+		.delegations = tables->delegations,
+		.grace = tables->grace.active };
 	pthread_mutex_unlock(&shared->lock);
 }

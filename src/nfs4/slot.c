@@ -33,6 +33,12 @@ slot_set_state(struct rr_nfs4_slot *slot, enum slot_event event)
 	slot->state = slot_next[slot->state][event];
 }
 
+uint32_t
+rr_nfs4_slot_cost(const channel_attrs4 *fore)
+{
+	return (uint32_t)sizeof(struct rr_nfs4_slot) + fore->ca_maxresponsesize_cached;
+}
+
 bool
 rr_nfs4_slots_make(struct rr_nfs4_session *session, const struct rr_env *env)
 {
@@ -227,7 +233,7 @@ rr_nfs4_sequence_end(struct rr_nfs4_turn *turn, const void *reply, uint32_t leng
 
 	turn->session = NULL;
 	slot_set_state(slot, SLOT_END);
-	if (reply && length <= session->fore.ca_maxresponsesize)
+	if (reply && length <= session->fore.ca_maxresponsesize_cached)
 		slot_remember(slot, session->client->table->env, reply, length);
 	session->busy--;
 	rr_nfs4_session_release(session);

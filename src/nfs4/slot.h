@@ -57,6 +57,9 @@ bool rr_nfs4_slot_is_last(const struct rr_nfs4_session *session, slotid4 slot, s
 /* Returns the flags SEQ4_STATUS_* of SEQUENCE's result: RFC 8881, 18.46.3. */
 uint32_t rr_nfs4_status_flags(const struct rr_nfs4_session *session);
 
+/* Returns the octets that a slot of a session with these attributes takes, with the reply that it keeps. */
+uint32_t rr_nfs4_slot_cost(const channel_attrs4 *fore);
+
 /* Make and free the slots of a session, as many as session->fore has; session.c calls these functions. The
  * first one returns false if there is no memory. */
 bool rr_nfs4_slots_make(struct rr_nfs4_session *session, const struct rr_env *env);

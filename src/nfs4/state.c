@@ -30,30 +30,59 @@ state_count_revoked(struct rr_nfs4_client *client, enum rr_nfs4_revoked revoked,
 		client->status_flags &= ~state_flags[revoked];
 }
 
+bool
+rr_nfs4_state_lives(const struct rr_nfs4_state *state)
+{
+	return state->revoked == RR_NFS4_VALID && state->client->phase != RR_NFS4_ENDED &&
+	       (!state->parent || state->parent->revoked == RR_NFS4_VALID);
+}
+
+/* Unlocks ranges of a lock state, `most` at most, and returns how many. Those who wait for a lock of the file
+ * are looked at. */
+static uint32_t
+state_unlock(struct rr_nfs4_state *state, uint32_t most)
+{
+	struct rr_nfs4_tables *tables = state->tables;
+	uint32_t freed = rr_nfs4_ranges_free(&state->ranges, tables->env, most);
+
+	tables->ranges -= freed;
+	rr_nfs4_quota_give(&tables->ranges_quota, &state->client->holding, freed);
+	if (freed > 0)
+		rr_nfs4_waits_look(tables, state->file);
+	return freed;
+}
+
 /* Ends the effect of the state on other clients. The lock states of an open end, the recall of a delegation
  * is cancelled, and the ranges of a lock state are unlocked, so that waiting clients are notified. The state
  * is removed from its file. */
 static void
 state_drop_effect(struct rr_nfs4_state *state)
 {
-	struct rr_nfs4_tables *tables = state->tables;
-	bool had_locks;
-
-	while (!rr_list_empty(&state->locks))
-		rr_nfs4_state_end(rr_container(state->locks.next, struct rr_nfs4_state, of_open));
+	rr_nfs4_ending_open(state);
 	rr_list_remove(&state->of_open);
 	rr_list_remove(&state->recall);
 	rr_nfs4_callback_cancel(&state->callback);
 	state->parent = NULL;
-	had_locks = state->ranges.count > 0;
-	tables->ranges -= state->ranges.count;
-	rr_nfs4_quota_give(&tables->ranges_quota, &state->client->holding, state->ranges.count);
-	rr_nfs4_ranges_free(&state->ranges, tables->env);
+	state_unlock(state, UINT32_MAX);
 	/* A revoked state has left its file before. */
-	if (state->file && had_locks)
-		rr_nfs4_waits_look(tables, &state->file->id, (struct rr_nfs4_span){ 0, UINT64_MAX });
 	if (state->file)
 		rr_nfs4_file_leave(state);
+}
+
+bool
+rr_nfs4_state_end_part(struct rr_nfs4_state *state, uint32_t *units)
+{
+	while (!rr_list_empty(&state->locks)) {
+		if (!rr_nfs4_state_end_part(
+			    rr_container(state->locks.next, struct rr_nfs4_state, of_open), units))
+			return false;
+	}
+	*units -= state_unlock(state, *units);
+	if (*units == 0)
+		return false;
+	--*units;
+	rr_nfs4_state_end(state);
+	return true;
 }
 
 void
@@ -64,6 +93,7 @@ rr_nfs4_state_close(struct rr_nfs4_state *state)
 	if (!opened)
 		return;
 	state->opened = NULL;
+	rr_avl_remove(&state->client->opened, &state->of_opened);
 	/* If the storage's lease on this open breaks from now on, deleg_broken() recalls nothing. */
 	opened->delegation = NULL;
 	rr_nfs4_opened_release(state->tables, opened);
@@ -94,7 +124,8 @@ rr_nfs4_state_end(struct rr_nfs4_state *state)
 	rr_map_remove(&state->tables->states, &state->by_number);
 	rr_list_remove(&state->of_client);
 	client->state_count--;
-	rr_nfs4_quota_give(rr_nfs4_state_quota(state->tables, state->kind), &client->holding, 1);
+	rr_nfs4_quota_give(rr_nfs4_state_quota(state->tables, state->kind), &client->holding,
+		rr_nfs4_state_cost(state->owner_length));
 	state->client = NULL;
 	state->tables->count--;
 	rr_nfs4_state_release(state);
@@ -118,13 +149,39 @@ rr_nfs4_state_release(struct rr_nfs4_state *state)
 	rr_free(tables->env, state);
 }
 
+/* Returns how the filehandle of a state compares with another: 0 if both are the same, else a negative or a
+ * positive number. */
+static int
+state_compare_handle(struct rr_avl_link *link, const struct rr_vfs_handle *handle)
+{
+	const struct rr_nfs4_state *state = rr_container(link, struct rr_nfs4_state, of_opened);
+
+	if (state->handle.length != handle->length)
+		return state->handle.length < handle->length ? -1 : 1;
+	return memcmp(state->handle.data, handle->data, handle->length);
+}
+
+/* Tells whether the filehandle of a comes before that of b in the client's tree `opened`. */
+static bool
+state_handle_is_before(struct rr_avl_link *a, struct rr_avl_link *b)
+{
+	return state_compare_handle(a, &rr_container(b, struct rr_nfs4_state, of_opened)->handle) < 0;
+}
+
+/* Tells whether the state has the wanted filehandle, or one that comes after it. */
+static bool
+state_has_handle(struct rr_avl_link *link, const void *wanted)
+{
+	return state_compare_handle(link, wanted) >= 0;
+}
+
 bool
 rr_nfs4_state_opened(struct rr_nfs4_state *state, struct rr_vfs_open *open, struct rr_nfs4_principal opener)
 {
 	struct rr_nfs4_tables *tables = state->tables;
 	struct rr_nfs4_opened *opened;
 
-	if (state->revoked != RR_NFS4_VALID)
+	if (!rr_nfs4_state_lives(state))
 		return false;
 	opened = rr_alloc(tables->env, sizeof(*opened));
 	if (!opened)
@@ -137,20 +194,19 @@ rr_nfs4_state_opened(struct rr_nfs4_state *state, struct rr_vfs_open *open, stru
 	rr_list_init(&opened->link);
 	rr_nfs4_state_close(state);
 	state->opened = opened;
+	state->client->opened.before = state_handle_is_before;
+	rr_avl_add(&state->client->opened, &state->of_opened);
 	return true;
 }
 
 struct rr_nfs4_opened *
-rr_nfs4_opened_of(const struct rr_nfs4_client *client, const struct rr_vfs_handle *handle)
+rr_nfs4_opened_of(struct rr_nfs4_client *client, const struct rr_vfs_handle *handle)
 {
-	rr_list_for_each (link, &client->states) {
-		struct rr_nfs4_state *state = rr_container(link, struct rr_nfs4_state, of_client);
+	struct rr_avl_link *link = rr_avl_find(&client->opened, state_has_handle, handle);
 
-		if (state->opened && state->handle.length == handle->length &&
-			memcmp(state->handle.data, handle->data, handle->length) == 0)
-			return state->opened;
-	}
-	return NULL;
+	return link && state_compare_handle(link, handle) == 0
+		       ? rr_container(link, struct rr_nfs4_state, of_opened)->opened
+		       : NULL;
 }
 
 struct rr_nfs4_opened *
@@ -165,6 +221,17 @@ rr_nfs4_opened_release(struct rr_nfs4_tables *tables, struct rr_nfs4_opened *ope
 {
 	if (--opened->holders == 0)
 		rr_list_append(&tables->unused, &opened->link);
+}
+
+struct rr_vfs_open *
+rr_nfs4_opened_take(struct rr_nfs4_opened *opened)
+{
+	struct rr_vfs_open *open = opened->open;
+
+	if (--opened->holders > 0)
+		return NULL;
+	rr_free(opened->tables->env, opened);
+	return open;
 }
 
 struct rr_nfs4_opened *

@@ -2,6 +2,7 @@
 #ifndef RR_NFS4_STATE_H
 #define RR_NFS4_STATE_H
 
+#include "base/siphash.h"
 #include "nfs4/grace.h"
 #include "nfs4/range.h"
 #include "nfs4/record.h"
@@ -52,15 +53,21 @@ struct rr_nfs4_opened {
 };
 
 /* A file that has states. */
+enum { RR_NFS4_SHARES = 4 };
 struct rr_nfs4_file {
 	struct rr_map_link by_id;
 	struct rr_vfs_id id;
 	struct rr_list states; /* of all clients */
-	/* Numbers of opens that have, and that deny, [0] reading and [1] writing. */
-	uint32_t access[2], deny[2];
-	uint32_t lock_count; /* lock states, even those without a range */
-	uint32_t delegations;
-	uint64_t recalled; /* time of the last recall of a delegation; 0: there was no recall */
+	/* The opens that [0] have and [2] deny access to read, [1] have and [3] deny access to write; the
+	 * newest first. */
+	struct rr_list shares[RR_NFS4_SHARES];
+	struct rr_nfs4_locked locked;  /* the ranges of all lock states */
+	struct rr_list delegations[2]; /* [0] that were not recalled yet, [1] that are to be returned */
+	uint64_t recalled;             /* time of the last recall of a delegation; 0: there was no recall */
+	/* Clients that wait for a lock of the file, and their number; how many of them are still to be looked
+	 * at since a range was unlocked; and the place in the list tables->to_look. wait.c keeps these. */
+	struct rr_list waits, to_look;
+	uint32_t wait_count, looks;
 };
 
 /* An open, a lock or a delegation that a client has of a file. */
@@ -75,13 +82,16 @@ struct rr_nfs4_state {
 	uint32_t seqid, holders;
 	struct rr_vfs_handle handle;   /* by which the client knows the file */
 	struct rr_nfs4_opened *opened; /* the storage's open of the file; NULL: not opened yet */
+	struct rr_avl_link of_opened;  /* in the client's tree `opened`, while the state has an open */
 	/* OPEN4_SHARE_*: of an open. A delegation has access alone, and so has a lock: the access of its
 	 * `opened`. */
 	uint32_t access, deny;
-	/* For an open: the combinations that its OPENs asked for, as bits access * 4 + deny; and its lock
-	 * states. */
+	/* For an open: its places in the lists of its file; the combinations that its OPENs asked for, as
+	 * bits access * 4 + deny; and its lock states. */
+	struct rr_list of_shares[RR_NFS4_SHARES];
 	uint32_t combinations;
 	struct rr_list locks;
+	struct rr_list ending; /* for an open that has ended: its place in the tables' list `ending` */
 	/* The storage opens the file for this state: until that has ended, other operations that need such an
 	 * open get NFS4ERR_DELAY. So no operation replaces an open by an open with less access, and an
 	 * operation that fails undoes only its own change of the share. The ranges of a lock do not change
@@ -91,8 +101,9 @@ struct rr_nfs4_state {
 	struct rr_list of_open;
 	struct rr_nfs4_state *parent;
 	struct rr_nfs4_ranges ranges;
-	/* For a delegation: its place in the tables' recalls, the time of the recall, and the CB_RECALL. */
-	struct rr_list recall;
+	/* For a delegation: its places in the list of its file and in the tables' recalls, the time of the
+	 * recall, and the CB_RECALL. */
+	struct rr_list of_delegations, recall;
 	uint64_t recalled; /* 0: it is not recalled */
 	struct rr_nfs4_callback callback;
 	uint32_t owner_length;
@@ -107,15 +118,22 @@ struct rr_nfs4_tables {
 	struct rr_nfs4_grace grace;
 	struct rr_nfs4_records records;
 	struct rr_map files, states, owners;
-	struct rr_list unused;  /* opens of the storage that are to be closed */
-	uint32_t start;         /* of stateids: random for each start of the server */
-	uint64_t number;        /* of the last stateid */
-	uint32_t count, ranges; /* numbers of all states, and of all locked ranges */
+	/* Of ending.c: opens that have ended, and clients (by_lease), whose states are still to end. */
+	struct rr_list ending, ending_clients;
+	struct rr_list unused;          /* opens of the storage that are to be closed */
+	uint32_t start;                 /* of stateids: random for each start of the server */
+	uint64_t number;                /* of states that were made */
+	uint8_t secret[RR_SIPHASH_KEY]; /* of the hash that makes the numbers in stateids of that number */
+	uint32_t count, opens, ranges;  /* numbers of all states, of opens in effect, and of locked ranges */
 	struct rr_nfs4_quota states_quota, ranges_quota, delegations_quota;
 	struct rr_list recalls; /* delegations that are to be returned, in the order of their recalls */
-	uint32_t delegations;   /* number of all delegations */
-	struct rr_list waits;   /* for locks; wait.c keeps the list */
-	uint32_t wait_count;    /* of all waits, with those that have left the list and are being notified */
+	uint32_t delegations;   /* number of all delegations in effect */
+	/* Of waits for locks, kept by wait.c: the waits, the files whose waits are to be looked at, the waits
+	 * about which the storage is asked, those first that it was asked about longest ago, and the number
+	 * of all waits, with those whose clients are being notified. */
+	struct rr_map waits;
+	struct rr_list to_look, probes;
+	uint32_t wait_count;
 };
 
 /* The lease period, and the most that all clients together may have of each kind. */
@@ -134,6 +152,12 @@ int rr_nfs4_tables_init(
 void rr_nfs4_tables_end(struct rr_nfs4_tables *tables);
 /* Ends all clients that are left, and frees the tables. */
 void rr_nfs4_tables_free(struct rr_nfs4_tables *tables);
+
+/* Does work that operations have left over, in `units` steps at most, and returns whether more is left. The
+ * caller comes again in its next turn, so that no turn takes longer the more clients have made. */
+bool rr_nfs4_go_on(struct rr_nfs4_tables *tables, uint32_t units);
+/* Tells whether there is such work. */
+bool rr_nfs4_is_left(const struct rr_nfs4_tables *tables);
 
 /* Handles leases that are over, delegations that were not returned in time, and the end of the grace period,
  * and sends the callbacks whose time has come. Called from time to time. */
@@ -171,8 +195,7 @@ nfsstat4 rr_nfs4_state_find(const struct rr_nfs4_tables *tables, const struct rr
 	const stateid4 *stateid, const struct rr_vfs_id *id, uint32_t kinds, struct rr_nfs4_state **state);
 
 /* Returns an open that the client has of the file with that handle; NULL if the client has no such open. */
-struct rr_nfs4_opened *rr_nfs4_opened_of(
-	const struct rr_nfs4_client *client, const struct rr_vfs_handle *handle);
+struct rr_nfs4_opened *rr_nfs4_opened_of(struct rr_nfs4_client *client, const struct rr_vfs_handle *handle);
 
 /* Carry out TEST_STATEID, for one stateid, and FREE_STATEID: RFC 8881, 18.48 and 18.38. */
 nfsstat4 rr_nfs4_test_stateid(
@@ -180,9 +203,17 @@ nfsstat4 rr_nfs4_test_stateid(
 nfsstat4 rr_nfs4_free_stateid(
 	struct rr_nfs4_tables *tables, const struct rr_nfs4_client *client, const stateid4 *stateid);
 
+/* Tells whether the state is in effect: it has neither ended nor was it revoked, and so for its client, and
+ * for the open that a lock state belongs to. */
+bool rr_nfs4_state_lives(const struct rr_nfs4_state *state);
+
 /* Ends the state with all that depends on it, and releases the reference of the tables: without another
- * reference the state is freed. */
+ * reference the state is freed. The lock states of an open may be too many to end now: they have no effect
+ * for their client any more, and end in later turns (ending.c). */
 void rr_nfs4_state_end(struct rr_nfs4_state *state);
+/* Ends the state in parts: first its lock states and locked ranges, one by one, then itself. Reduces *units,
+ * the most steps, by those that were done. Returns false if the state has not ended, as no steps are left. */
+bool rr_nfs4_state_end_part(struct rr_nfs4_state *state, uint32_t *units);
 /* Revokes the state: it has no effect any more, and its open is released. Its stateid is still known, until
  * FREE_STATEID or the end of the client. */
 void rr_nfs4_state_revoke(struct rr_nfs4_state *state, enum rr_nfs4_revoked revoked);
@@ -202,6 +233,9 @@ bool rr_nfs4_state_opened(
 /* Take a reference to the open, and release it; without references the open comes to the list `unused`. */
 struct rr_nfs4_opened *rr_nfs4_opened_hold(struct rr_nfs4_opened *opened);
 void rr_nfs4_opened_release(struct rr_nfs4_tables *tables, struct rr_nfs4_opened *opened);
+/* Gives back a reference to the open as rr_nfs4_opened_release() does; but where it was the last one, frees
+ * the open, and returns the storage's open, which the caller closes. Returns NULL where it was not. */
+struct rr_vfs_open *rr_nfs4_opened_take(struct rr_nfs4_opened *opened);
 /* Removes an open that no state uses any more from the list of such opens, and returns it. The caller closes
  * and frees it. Returns NULL if there is no such open. */
 struct rr_nfs4_opened *rr_nfs4_opened_unused(struct rr_nfs4_tables *tables);
@@ -218,6 +252,11 @@ struct rr_nfs4_file *rr_nfs4_file_find(const struct rr_nfs4_tables *tables, cons
  * server gives them unasked, and they must not reduce the opens that a client may have. */
 struct rr_nfs4_quota *rr_nfs4_state_quota(struct rr_nfs4_tables *tables, enum rr_nfs4_kind kind);
 
+/* Returns how much of that quota a state takes whose owner has so many octets: 1, and 1 more for each
+ * RR_NFS4_OWNER_UNIT octets, so that the quota bounds the memory of owners, too. */
+enum { RR_NFS4_OWNER_UNIT = 256 };
+uint32_t rr_nfs4_state_cost(uint32_t owner_length);
+
 /* Makes a state of a file, and the entry of the file if there is none. The tables have the only reference to
  * the new state, until rr_nfs4_state_end(). Returns NULL if there is no memory, there are too many states, or
  * the client has ended. */
@@ -228,9 +267,15 @@ struct rr_nfs4_state *rr_nfs4_state_make(struct rr_nfs4_tables *tables, struct r
 struct rr_nfs4_state *rr_nfs4_state_of_owner(const struct rr_nfs4_tables *tables,
 	const struct rr_nfs4_client *client, const struct rr_vfs_id *id, enum rr_nfs4_kind kind,
 	struct rpcrdma_bytes owner);
+/* Returns the hash by which a state is found: of the file, the client, the kind of the state and its owner.
+ */
+uint64_t rr_nfs4_owner_hash(const struct rr_nfs4_tables *tables, const struct rr_nfs4_client *client,
+	const struct rr_vfs_id *id, enum rr_nfs4_kind kind, struct rpcrdma_bytes owner);
 /* Removes the state from its file, and frees the entry of the file if this was its last state; state.c calls
  * this function. */
 void rr_nfs4_file_leave(struct rr_nfs4_state *state);
+/* Frees the entry of the file if no state is left, and nobody waits for a lock. */
+void rr_nfs4_file_let_go(struct rr_nfs4_tables *tables, struct rr_nfs4_file *file);
 
 /* ---- share.c: OPEN, OPEN_DOWNGRADE, CLOSE ---- */
 
@@ -271,19 +316,27 @@ struct rr_nfs4_conflict {
 	uint8_t owner[NFS4_OPAQUE_LIMIT];
 };
 
-/* Tells whether another owner has a lock that conflicts, and describes that lock in *conflict. If only
- * courtesy clients (whose leases are over) have such locks, these clients are ended. */
-bool rr_nfs4_lock_conflict(struct rr_nfs4_tables *tables, const struct rr_nfs4_client *client,
+/* Returns NFS4ERR_DENIED if another owner has a lock that conflicts, and describes that lock in *conflict. If
+ * only courtesy clients (whose leases are over) have such locks, these clients are ended; NFS4ERR_DELAY:
+ * their locks are so many that they end in later turns. */
+nfsstat4 rr_nfs4_lock_conflict(struct rr_nfs4_tables *tables, const struct rr_nfs4_client *client,
 	const struct rr_vfs_id *id, struct rpcrdma_bytes owner, struct rr_nfs4_span span, bool write,
 	struct rr_nfs4_conflict *conflict);
 
 /* Returns the lock state that the lock-owner has of the file of `open`; if there is none, makes it as a lock
- * state of this open. Returns NULL if there is no memory, or there are too many states. */
+ * state of this open. Returns NULL if there is no memory, if there are too many states, or if the lock state
+ * that the lock-owner has ends with an open that was closed (ending.c). */
 struct rr_nfs4_state *rr_nfs4_lock_state(
 	struct rr_nfs4_tables *tables, struct rr_nfs4_state *open, struct rpcrdma_bytes owner);
 
-/* Lock and unlock a range. If there is no memory, or there are too many ranges, they return
- * NFS4ERR_SERVERFAULT, and nothing has changed. */
+/* The most ranges that a lock-owner may have of a file: a single lock or unlock may end all of them. All
+ * owners together are bound by the quota alone, which is fair: a bound of the file would let one client keep
+ * all others from locking it. */
+enum { RR_NFS4_OWNER_RANGES = 4096 };
+
+/* Lock and unlock a range. If there is no memory, or there are too many ranges, of the client or of the
+ * lock-owner, they return NFS4ERR_SERVERFAULT, and nothing has changed. An unlock that makes no new
+ * range is never refused for their number. */
 nfsstat4 rr_nfs4_lock(struct rr_nfs4_state *state, struct rr_nfs4_span span, bool write);
 nfsstat4 rr_nfs4_unlock(struct rr_nfs4_state *state, struct rr_nfs4_span span);
 
@@ -292,26 +345,51 @@ nfsstat4 rr_nfs4_unlock(struct rr_nfs4_state *state, struct rr_nfs4_span span);
 bool rr_nfs4_is_locked(const struct rr_nfs4_tables *tables, const struct rr_nfs4_client *client,
 	const struct rr_vfs_id *id, struct rpcrdma_bytes owner, struct rr_nfs4_span span, bool write);
 
-/* Returns the number of states and locked ranges of the file that rr_nfs4_is_locked() may have to look at; 0
- * if the file has no lock state. */
-uint32_t rr_nfs4_lock_count(const struct rr_nfs4_tables *tables, const struct rr_vfs_id *id);
-
 /* ---- wait.c ---- */
 
-/* Notes that the lock-owner of the state waits for a range that another owner has locked: the client gets
- * CB_NOTIFY_LOCK when the range is free. If the wait cannot be noted, the client just asks again and
- * again. */
-void rr_nfs4_wait(const struct rr_nfs4_state *state, struct rr_nfs4_span span, bool write);
+/* Notes that the lock-owner of the state waits for a range that another owner has locked, or a local program:
+ * the client gets CB_NOTIFY_LOCK when the range is free. If the wait cannot be noted, the client just asks
+ * again and again. */
+void rr_nfs4_wait(const struct rr_nfs4_state *state, struct rr_nfs4_span span, bool write, bool local);
 /* Forgets the wait of a lock-owner that has got its lock, or does not ask for it any more. */
 void rr_nfs4_wait_end(struct rr_nfs4_tables *tables, const struct rr_nfs4_client *client,
 	const struct rr_vfs_id *id, struct rpcrdma_bytes owner);
 /* Forgets all waits of a client that ends. */
-void rr_nfs4_waits_leave(struct rr_nfs4_tables *tables, const struct rr_nfs4_client *client);
-/* Sends CB_NOTIFY_LOCK to the lock-owners that wait for octets of the range `unlocked`, which the caller has
- * just unlocked, and whose ranges of the file are free now. Where the file has very many locks, a range that
- * is still locked may be taken for free. */
-void rr_nfs4_waits_look(
-	struct rr_nfs4_tables *tables, const struct rr_vfs_id *id, struct rr_nfs4_span unlocked);
+void rr_nfs4_waits_leave(struct rr_nfs4_client *client);
+/* Notes that a range of the file was unlocked: rr_nfs4_waits_go() looks at those who wait for a lock of it.
+ */
+void rr_nfs4_waits_look(struct rr_nfs4_tables *tables, struct rr_nfs4_file *file);
+/* Looks at up to `looks` waits of files of which ranges were unlocked, and sends CB_NOTIFY_LOCK to the
+ * lock-owners whose ranges are free now. Returns how many looks are left, if no wait is. */
+uint32_t rr_nfs4_waits_go(struct rr_nfs4_tables *tables, uint32_t looks);
+
+/* ---- ending.c ---- */
+
+/* Ends the states of a client that has ended, as many as can be at once. Returns false if states are left,
+ * which end in later turns; then rr_nfs4_client_gone() follows. */
+bool rr_nfs4_ending_client(struct rr_nfs4_tables *tables, struct rr_nfs4_client *client);
+/* Ends the lock states of an open that ends, as many as can be at once; the others end in later turns. */
+void rr_nfs4_ending_open(struct rr_nfs4_state *open);
+/* Goes on with the ends that are left over. Reduces *units, the most steps, by those that were done. */
+void rr_nfs4_ending_go(struct rr_nfs4_tables *tables, uint32_t *units);
+
+/* The least time between two questions to the storage about one wait. */
+#define RR_NFS4_PROBE_APART (800 * RR_MILLISECOND)
+
+/* A question to the storage whether a local program still has a lock in the way of a wait. */
+struct rr_nfs4_probe {
+	struct wait *wait; /* NULL: the wait is over */
+	struct rr_nfs4_span span;
+	bool write;
+};
+
+/* Fills the probe with the next wait about which the storage is to be asked. Returns an open for the
+ * question, with a reference; NULL if there is no such wait now. */
+struct rr_nfs4_opened *rr_nfs4_probe_next(
+	struct rr_nfs4_tables *tables, struct rr_nfs4_probe *probe, uint64_t now);
+/* Takes the answer of the storage: RR_VFS_LOCK while there is such a lock. If there is none any more, the
+ * client gets CB_NOTIFY_LOCK. After an error the storage is not asked again. */
+void rr_nfs4_probe_end(struct rr_nfs4_tables *tables, struct rr_nfs4_probe *probe, enum rr_vfs_status status);
 
 /* ---- deleg.c ---- */
 

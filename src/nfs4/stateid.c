@@ -4,7 +4,8 @@
 
 #include <string.h>
 
-/* The octets of a stateid's "other": the number of the state, and the number of this start of the server. */
+/* The octets of a stateid's "other": the number of the state, which nobody can guess, and the number of this
+ * start of the server. */
 struct state_other {
 	uint64_t number;
 	uint32_t start;
@@ -63,8 +64,8 @@ state_by_number(const struct rr_nfs4_tables *tables, const stateid4 *stateid)
 	struct rr_map_link *link;
 	struct state_other other;
 
-	/* The special stateids, all octets 0 or all octets 255, name no state: numbers begin at 1, and never
-	 * become so large. A stateid of an earlier start of the server names none either. */
+	/* The special stateids, all octets 0 or all octets 255, name no state, as no state has such a number.
+	 * A stateid of an earlier start of the server names none either. */
 	memcpy(&other, stateid->other, sizeof(other));
 	if (other.start != tables->start)
 		return NULL;
@@ -101,6 +102,13 @@ state_check_seqid(const struct rr_nfs4_state *state, uint32_t seqid)
 	return ahead > 0 ? NFS4ERR_BAD_STATEID : NFS4ERR_OLD_STATEID;
 }
 
+/* Tells whether the state belongs to a client or to an open that has ended, so that it ends soon. */
+static bool
+state_is_ending(const struct rr_nfs4_state *state)
+{
+	return state->revoked == RR_NFS4_VALID && !rr_nfs4_state_lives(state);
+}
+
 nfsstat4
 rr_nfs4_state_find(const struct rr_nfs4_tables *tables, const struct rr_nfs4_client *client,
 	const stateid4 *stateid, const struct rr_vfs_id *id, uint32_t kinds, struct rr_nfs4_state **found)
@@ -113,7 +121,7 @@ rr_nfs4_state_find(const struct rr_nfs4_tables *tables, const struct rr_nfs4_cli
 	/* A revoked state belongs to no file any more. */
 	if (id && state->file && !rr_nfs4_id_same(id, &state->file->id))
 		return NFS4ERR_BAD_STATEID;
-	if (state->client != client)
+	if (state->client != client || state_is_ending(state))
 		return NFS4ERR_BAD_STATEID;
 	status = state_revoked_status(state);
 	if (status != NFS4_OK)
@@ -147,7 +155,7 @@ rr_nfs4_free_stateid(
 	struct rr_nfs4_state *state = state_by_number(tables, stateid);
 	nfsstat4 status;
 
-	if (!state || state->client != client)
+	if (!state || state->client != client || state_is_ending(state))
 		return NFS4ERR_BAD_STATEID;
 	status = state_check_seqid(state, stateid->seqid);
 	if (status != NFS4_OK)

@@ -112,8 +112,23 @@ rr_nfs4_sees(struct rr_nfs4_compound *c, const struct rr_pseudo_entry *entry)
 	return !entry->is_export || rr_gate_rule(c->server->gate, &c->caller, entry->export);
 }
 
-/* Runs when a storage operation that did not end at once has ended: runs the step that rr_nfs4_vfs() has
- * noted in c->then, and continues the compound with the status of that step. */
+nfsstat4
+rr_nfs4_find_entry(struct rr_nfs4_compound *c, component4 name, uint32_t *entry)
+{
+	const struct rr_pseudo *pseudo = &c->server->pseudo;
+	struct rr_gate *gate = c->server->gate;
+
+	*entry = rr_pseudo_lookup(pseudo, c->current.pseudo, name);
+	if (*entry == pseudo->count)
+		return rr_gate_all_open(gate, &c->caller) ? NFS4ERR_NOENT : NFS4ERR_ACCESS;
+	if (rr_nfs4_sees(c, &pseudo->entries[*entry]))
+		return NFS4_OK;
+	rr_gate_log_refusal(gate, &c->caller, pseudo->entries[*entry].export);
+	return NFS4ERR_ACCESS;
+}
+
+/* Runs when a storage operation that did not end at once has ended: the compound goes on with the step that
+ * rr_nfs4_vfs() has noted in c->then. */
 static void
 support_vfs_done(struct rr_vfs_call *call)
 {
@@ -121,7 +136,23 @@ support_vfs_done(struct rr_vfs_call *call)
 
 	c->vfs_status = call->status;
 	c->vfs_pending = false;
-	c->resume(c, c->then(c));
+	c->resume(c, c->then);
+}
+
+/* The step of rr_nfs4_resume_with(): the operation has ended before it. */
+static uint32_t
+support_ended(struct rr_nfs4_compound *c)
+{
+	return c->ended;
+}
+
+void
+rr_nfs4_resume_with(struct rr_nfs4_compound *c, uint32_t status)
+{
+	if (status == RR_NFS4_PENDING)
+		return;
+	c->ended = status;
+	c->resume(c, support_ended);
 }
 
 union rr_nfs4_vfs *

@@ -7,6 +7,9 @@
 /* The average number of elements in a bucket of a full table of states. */
 enum { TABLES_CHAIN = 4 };
 
+/* Buckets of the table of waits for locks. */
+enum { TABLES_WAITS = 1024 };
+
 const struct rr_nfs4_tables_config rr_nfs4_tables_config_default = {
 	.lease = 90 * RR_SECOND,
 	.clients = 4096,
@@ -18,21 +21,22 @@ const struct rr_nfs4_tables_config rr_nfs4_tables_config_default = {
 };
 
 /* Ends all that belongs to a client that has ended: its states, sessions and callbacks, and the list entries
- * by which it waits for locks. Its record is to be removed from the disk. */
-static void
+ * by which it waits for locks. Its record is to be removed from the disk. Returns false if states are left.
+ */
+static bool
 tables_client_ended(void *ctx, struct rr_nfs4_client *client)
 {
 	struct rr_nfs4_tables *tables = ctx;
 
-	rr_nfs4_waits_leave(tables, client);
-	while (!rr_list_empty(&client->states))
-		rr_nfs4_state_end(rr_container(client->states.next, struct rr_nfs4_state, of_client));
+	rr_nfs4_waits_leave(client);
+
 	while (!rr_list_empty(&client->sessions))
 		rr_nfs4_session_end(rr_container(client->sessions.next, struct rr_nfs4_session, of_client));
 	rr_nfs4_callbacks_end(&tables->sessions, client);
 	if (client->record)
 		rr_nfs4_record_leave(&tables->records, client->record);
 	client->record = NULL;
+	return rr_nfs4_ending_client(tables, client);
 }
 
 /* Runs when the lease of a client is over: has the record of the client removed from the disk. Only then may
@@ -68,6 +72,22 @@ rr_nfs4_recorded(struct rr_nfs4_tables *tables, struct rr_nfs4_record *record, b
 	rr_nfs4_record_done(&tables->records, record, done);
 	if (client && record->phase == RR_NFS4_RECORD_ABSENT)
 		rr_nfs4_client_unrecorded(client);
+}
+
+bool
+rr_nfs4_is_left(const struct rr_nfs4_tables *tables)
+{
+	return !rr_list_empty(&tables->to_look) || !rr_list_empty(&tables->ending) ||
+	       !rr_list_empty(&tables->ending_clients) || !rr_list_empty(&tables->sessions.callbacks);
+}
+
+bool
+rr_nfs4_go_on(struct rr_nfs4_tables *tables, uint32_t units)
+{
+	rr_nfs4_ending_go(tables, &units);
+	units = rr_nfs4_waits_go(tables, units);
+	rr_nfs4_callbacks_look(&tables->sessions, &units);
+	return rr_nfs4_is_left(tables);
 }
 
 void
@@ -109,11 +129,15 @@ rr_nfs4_tables_init(
 	memset(tables, 0, sizeof(*tables));
 	tables->env = env;
 	tables->start = rr_random_u32(env);
+	env->random(env->ctx, tables->secret, sizeof(tables->secret));
 	rr_nfs4_quota_init(&tables->states_quota, RR_NFS4_STATES, config->states, clients);
 	rr_nfs4_quota_init(&tables->ranges_quota, RR_NFS4_RANGES, config->ranges, clients);
 	rr_nfs4_quota_init(&tables->delegations_quota, RR_NFS4_DELEGATIONS, config->delegations, clients);
 	rr_list_init(&tables->recalls);
-	rr_list_init(&tables->waits);
+	rr_list_init(&tables->to_look);
+	rr_list_init(&tables->ending);
+	rr_list_init(&tables->ending_clients);
+	rr_list_init(&tables->probes);
 	rr_list_init(&tables->unused);
 	error = rr_nfs4_clients_init(&tables->clients, env, config->lease, clients);
 	if (error == 0)
@@ -125,6 +149,8 @@ rr_nfs4_tables_init(
 		error = rr_map_init(&tables->states, env, buckets);
 	if (error == 0)
 		error = rr_map_init(&tables->owners, env, buckets);
+	if (error == 0)
+		error = rr_map_init(&tables->waits, env, TABLES_WAITS);
 	rr_nfs4_records_init(&tables->records, env, 2 * clients);
 	tables->clients.ended = tables_client_ended;
 	tables->clients.lapsed = tables_client_lapsed;
@@ -142,14 +168,18 @@ rr_nfs4_tables_end(struct rr_nfs4_tables *tables)
 	tables->records.ends = true;
 	rr_list_for_each (link, &tables->clients.leases)
 		rr_nfs4_client_end(rr_container(link, struct rr_nfs4_client, by_lease));
+	while (rr_nfs4_go_on(tables, UINT32_MAX))
+		continue;
 }
 
 void
 rr_nfs4_tables_free(struct rr_nfs4_tables *tables)
 {
-	rr_nfs4_clients_free(&tables->clients); /* ends all states and sessions, too */
+	rr_nfs4_tables_end(tables);
+	rr_nfs4_clients_free(&tables->clients);
 	rr_nfs4_records_free(&tables->records);
 	rr_nfs4_sessions_free(&tables->sessions);
+	rr_map_free(&tables->waits, tables->env);
 	rr_map_free(&tables->owners, tables->env);
 	rr_map_free(&tables->states, tables->env);
 	rr_map_free(&tables->files, tables->env);

@@ -177,7 +177,7 @@ int
 rr_client_wait_connected(struct rpcrdma_client *client, bool (*interrupted)(void *ctx), void *ctx)
 {
 	while (client->state == RR_CLIENT_FIRST) {
-		int turned = rr_loop_turn(client->engine->loop, -1);
+		int turned = rr_loop_turn(client->engine->loop, interrupted ? RR_CLIENT_TICK : -1);
 
 		if (turned < 0)
 			return rr_fail(&client->text, turned, "the event loop failed");

@@ -58,6 +58,9 @@ struct rr_call {
 	void *keep;
 	uint32_t keep_size;
 	uint64_t timeout; /* ns; 0: no timeout */
+	/* The timeout begins anew with each answer to another call of the connection, and does not run while
+	 * there is no connection. So it ends calls of a peer that is silent, not of one that is slow. */
+	bool silence;
 	void (*done)(struct rr_call *call, int error);
 	void *ctx;
 
@@ -100,8 +103,11 @@ void rr_client_cancel(struct rpcrdma_client *client, struct rr_call *call);
 int rr_client_call_and_wait(
 	struct rpcrdma_client *client, struct rr_call *call, bool (*interrupted)(void *ctx), void *ctx);
 
+/* The longest wait, in nanoseconds, between two calls of interrupted() below. */
+#define RR_CLIENT_TICK ((int64_t)(250 * RR_MILLISECOND))
+
 /* Runs the loop until the first connection is up or has failed. Returns 0 or the error. interrupted has the
- * same meaning as in rr_client_call_and_wait(). */
+ * same meaning as in rr_client_call_and_wait(), and is called every RR_CLIENT_TICK, too. */
 int rr_client_wait_connected(struct rpcrdma_client *client, bool (*interrupted)(void *ctx), void *ctx);
 
 /* Returns a text about the last call or connection that failed: why it failed, the peer's address and what to

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* One call of a client, from rr_client_call() to done(). */
+#include "base/checked.h"
 #include "base/probe.h"
 #include "rpc/client_private.h"
 
@@ -82,6 +83,21 @@ rr_client_run_ending(struct rr_task *task)
 	}
 }
 
+/* Lets a call go on whose timeout has passed, where that is counted from the last answer to any call of the
+ * connection (call->silence). Returns false where the call is to end. */
+static bool
+call_goes_on(struct rr_call *call)
+{
+	struct rpcrdma_client *client = call->client;
+	uint64_t silent = rr_loop_now(client->engine->loop) -
+			  (client->heard > call->started ? client->heard : call->started);
+
+	if (!call->silence || (call->sent && silent >= call->timeout))
+		return false;
+	rr_loop_arm(client->engine->loop, &call->timer, call->sent ? call->timeout - silent : call->timeout);
+	return true;
+}
+
 /* Is called when a call got no answer within its timeout: ends the call with -RPCRDMA_ERR_TIMEDOUT. */
 static void
 call_expired(struct rr_timer *timer)
@@ -89,6 +105,8 @@ call_expired(struct rr_timer *timer)
 	struct rr_call *call = rr_container(timer, struct rr_call, timer);
 	struct rpcrdma_client *client = call->client;
 
+	if (call_goes_on(call))
+		return;
 	rr_fail(&client->text, 0, "%s: no answer to %s within %llu ms", client->peer, rr_call_name(call),
 		(unsigned long long)(call->timeout / RR_MILLISECOND));
 	call_finish(call, -RPCRDMA_ERR_TIMEDOUT);
@@ -112,6 +130,7 @@ call_answered(struct rr_transaction *transaction, int error)
 	/* The connection was of use, also if the call failed: a later loss of the connection is not counted
 	 * against the calls that wait then (connect_count_losses()). */
 	client->answered = true;
+	client->heard = rr_loop_now(client->engine->loop);
 	call->placed = transaction->placed;
 	call->pulled = transaction->pulled;
 	if (call->history && error == 0)

@@ -107,6 +107,7 @@ calls_fill(struct rpcrdma_call *call, const struct rpcrdma_call_config *config)
 	base->keep = config->keep;
 	base->keep_size = config->keep_size;
 	base->timeout = config->timeout;
+	base->silence = false;
 	base->done = calls_ended;
 	base->arena = config->arena ? rpcrdma_arena(config->arena, config->arena_size)
 				    : (struct rpcrdma_arena){ NULL, NULL };
@@ -175,6 +176,26 @@ calls_wait_done(void *ctx, struct rpcrdma_call *call, int error)
 		wait->done(wait->ctx, call, error);
 }
 
+/* Turns the engine's loop once for a call whose caller waits for it. Returns 0, or an error, after which the
+ * call is cancelled. */
+static int
+calls_turn(struct rpcrdma_client *client, const struct calls_wait *wait, struct rpcrdma_call *call)
+{
+	int turned = rpcrdma_engine_turn(client->engine, client->interrupted ? RR_CLIENT_TICK : -1);
+
+	/* The client may be gone with the call. */
+	if (wait->over)
+		return 0;
+	if (turned >= 0 && !(client->interrupted && client->interrupted(client->interrupted_ctx)))
+		return 0;
+	rpcrdma_call_cancel(call);
+	if (turned >= 0)
+		turned = rr_fail(&client->refusal, -RPCRDMA_ERR_CANCELLED, "%s: interrupted", client->peer);
+	else
+		client->refusal = client->engine->text;
+	return calls_fail(client, turned);
+}
+
 int
 rpcrdma_client_call_and_wait(struct rpcrdma_client *client, const struct rpcrdma_call_config *theirs)
 {
@@ -197,15 +218,8 @@ rpcrdma_client_call_and_wait(struct rpcrdma_client *client, const struct rpcrdma
 	config.done = calls_wait_done;
 	config.ctx = &wait;
 	error = rpcrdma_client_call(client, &config, &call);
-	while (error == 0 && !wait.over) {
-		int turned = rpcrdma_engine_turn(client->engine, -1);
-
-		if (turned >= 0 || wait.over)
-			continue;
-		rpcrdma_call_cancel(call);
-		client->refusal = client->engine->text;
-		return calls_fail(client, turned);
-	}
+	while (error == 0 && !wait.over)
+		error = calls_turn(client, &wait, call);
 	return error < 0 ? error : wait.error;
 }
 

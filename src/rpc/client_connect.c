@@ -135,6 +135,7 @@ connect_up(struct rpcrdma_client *client)
 		client->reconnects++;
 	client->root->warned = false;
 	rr_loop_disarm(client->engine->loop, &client->deadline);
+	client->heard = rr_loop_now(client->engine->loop);
 	connect_set_state(client, RR_CLIENT_UP);
 	connect_send_waiting(client);
 }

@@ -294,9 +294,33 @@ encode_keep_reply(struct rr_call *call, struct rpcrdma_message *message)
 	return 0;
 }
 
+/* Sets the text for a result that does not decode, and returns the error. room: octets of the call's arena.
+ */
+static int
+encode_bad_result(const struct rr_call *call, const struct rpcrdma_xdr_reader *reader, size_t room)
+{
+	struct rr_text *text = &call->client->text;
+	const char *peer = call->client->peer;
+
+	if (reader->starved && room == 0)
+		return rr_fail(text, -RPCRDMA_ERR_XDR,
+			"%s: the result of %s has arrays, lists or optional data, for which the call has no "
+			"arena",
+			peer, rr_call_name(call));
+	if (reader->starved)
+		return rr_fail(text, -RPCRDMA_ERR_XDR,
+			"%s: the result of %s has arrays, lists or optional data that need a larger arena "
+			"than %zu "
+			"octets",
+			peer, rr_call_name(call), room);
+	return rr_fail(
+		text, -RPCRDMA_ERR_XDR, "%s: the result of %s does not decode", peer, rr_call_name(call));
+}
+
 int
 rr_call_decode(struct rr_call *call)
 {
+	const size_t room = (size_t)(call->arena.end - call->arena.next);
 	const struct rpcrdma_procedure *procedure = &call->program->procedures[call->proc];
 	struct rpcrdma_message message;
 	struct rpcrdma_xdr_reader reader;
@@ -320,8 +344,7 @@ rr_call_decode(struct rr_call *call)
 	 * Requester MUST terminate the pending RPC transaction and report an appropriate permanent error":
 	 * such an item is left over after decoding. */
 	if (!rpcrdma_xdr_done(&reader))
-		return rr_fail(&call->client->text, -RPCRDMA_ERR_XDR, "%s: the result of %s does not decode",
-			call->client->peer, rr_call_name(call));
+		return encode_bad_result(call, &reader, room);
 	/* It is a violation, too, if "A Responder does not reduce a DDP-eligible result data item into an
 	 * available Write chunk": a chunk came back empty (unused), and an item was in the stream (inlined).
 	 */

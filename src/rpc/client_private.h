@@ -77,6 +77,7 @@ struct rpcrdma_client {
 	struct rr_timer backoff, deadline;
 	uint64_t delay; /* ns before the next attempt; half of it is random */
 	bool answered;  /* a call was answered on this connection */
+	uint64_t heard; /* ns, rr_loop_now(): of the last answer, or of the beginning of the connection */
 	uint32_t reconnects;
 	bool warned; /* of the root: a warning has said that the server cannot be reached again */
 	struct rpcrdma_negotiated negotiated; /* of the last connection, while there is no connection */
@@ -97,6 +98,9 @@ struct rpcrdma_client {
 	struct rr_list calls;          /* struct rpcrdma_call */
 	struct rr_text refusal;        /* why a call or connection was refused before it was tried */
 	const char *said;              /* the text of the last failure: refusal, or text */
+	/* Whether a wait is to end, and the argument of that function; NULL: no wait ends by it. */
+	bool (*interrupted)(void *ctx);
+	void *interrupted_ctx;
 };
 
 /* A call of the public interface. It is in its client's list from the start to the end. When its done()

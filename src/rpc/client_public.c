@@ -107,6 +107,8 @@ public_begin(
 		return error;
 	}
 	*result = public_keep(client, plan->config.callbacks);
+	client->interrupted = plan->theirs.interrupted;
+	client->interrupted_ctx = plan->theirs.ctx;
 	return 0;
 }
 
@@ -146,6 +148,8 @@ rpcrdma_request_client(struct rpcrdma_request *request, const struct rpcrdma_cli
 	if (error < 0)
 		return error;
 	*result = public_keep(client, NULL);
+	client->interrupted = config.interrupted;
+	client->interrupted_ctx = config.ctx;
 	return 0;
 }
 
@@ -160,7 +164,7 @@ public_connect_to(
 
 	if (error < 0)
 		return error;
-	error = rr_client_wait_connected(client, NULL, NULL);
+	error = rr_client_wait_connected(client, client->interrupted, client->interrupted_ctx);
 	if (error < 0) {
 		rr_fail(&engine->text, error, "%s", rr_client_error(client));
 		rpcrdma_client_free(client);

@@ -72,6 +72,7 @@ rr_server_free(struct rpcrdma_server *server)
 	rr_server_queue_end(server);
 	rr_server_close_all(server);
 	rr_server_later_end(server);
+	rr_server_turns_finish(server);
 	server->freed = true;
 	if (server->block_count == 0)
 		rr_server_delete(server);

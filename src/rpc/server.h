@@ -37,6 +37,9 @@ struct rpcrdma_request {
 	void (*lost)(void *above, struct rpcrdma_request *request);
 	void *above;      /* the handler's own data */
 	bool kept, ended; /* the handler keeps the request; rr_request_end() ended it */
+	/* The handler sets this if it has read the clock (rr_loop_clock()) just before its answer: the clock
+	 * is then not read again for the time of the call. */
+	bool is_timed;
 
 	/* What follows belongs to the server. */
 	struct rr_exchange *exchange;
@@ -52,6 +55,25 @@ struct rpcrdma_request {
  * the arena belong to the handler, and the request counts among the calls under way, whose number is bounded.
  * It may also be called after rr_server_free(): the rest of the server is freed with the last request. */
 void rr_request_end(struct rpcrdma_request *request, enum rpcrdma_handled handled);
+
+/* A handler whose calls may take long pauses, so that the calls of others are served meanwhile: the loop's
+ * time is divided among hosts, and the time of a host among its connections (server_turns.c).
+ *
+ * Tells whether the handler, or the function that goes on with its call, has run for so long without a pause
+ * that it should pause now, because other work waits. Reads the clock: it should be asked after each step
+ * that may take a few microseconds or more, and not more often. */
+bool rr_request_is_long(const struct rpcrdma_request *request);
+
+/* Calls go_on() once, with request->above, when it is the turn of the request's connection again. The handler
+ * keeps the request, as go_on() comes after the handler has returned. It comes from the loop or, if the
+ * server is freed before, from inside rr_server_free(). */
+void rr_request_pause(
+	struct rpcrdma_request *request, void (*go_on)(void *above, struct rpcrdma_request *request));
+
+/* Like rr_request_pause(), for a kept request that has work to do again, because what it waited for has come:
+ * go_on() is called at once if no other work waits. */
+void rr_request_go_on(
+	struct rpcrdma_request *request, void (*go_on)(void *above, struct rpcrdma_request *request));
 
 /* Returns how many data items of the result may travel apart from the stream of the reply; the data of
  * further ones is encoded in the stream. Over TCP: as many as a message can have. Over RDMA: a few, and as

@@ -263,7 +263,7 @@ call_prepare(struct rr_block *block, struct rr_exchange *exchange, const struct 
 	request->peer = exchange->carrier->peer;
 	request->source = exchange->carrier->source;
 	request->lost = NULL;
-	request->kept = request->ended = false;
+	request->kept = request->ended = request->is_timed = false;
 	request->party = rr_party_hold(exchange->carrier->party);
 	request->arena = rpcrdma_arena(block->result_arena, arena);
 }

@@ -3,11 +3,13 @@
 #define RR_RPC_SERVER_PRIVATE_H
 
 #include "base/cache.h"
+#include "base/fair_queue.h"
 #include "rpc/server.h"
 
 /* An RPC server, as its files see it: server.c has its life, server_public.c the public functions,
  * server_listen.c listeners and connections, server_queue.c the memory of calls that are served and of calls
- * that wait, server_turns.c the order in which calls are served, server_call.c the way from the call's header
+ * that wait, server_turns.c the order in which calls are served, server_charge.c the time that they take,
+ * server_call.c the way from the call's header
  * to the procedure, server_reply.c the way from the result to the reply, server_later.c requests that are
  * answered in a later turn.
  *
@@ -19,10 +21,15 @@
 /* Replies up to this size lie in their block. A reply with 4096 octets of data is small, with its headers. */
 enum { RR_REPLY_SMALL = 4608 };
 
-/* How long calls are served in one turn of the loop before the loop looks at its connections again; but at
- * least RR_SERVER_TURN_CALLS calls are served in each turn. */
-#define RR_SERVER_TURN (5 * RR_MILLISECOND)
-enum { RR_SERVER_TURN_CALLS = 16 };
+/* How long calls are served in one turn of the loop before the loop looks at its connections again. One call
+ * is served in each turn, however long it takes. */
+#define RR_SERVER_TURN (1 * RR_MILLISECOND)
+
+/* For how long a call goes on while others wait, if its handler asks rr_request_is_long(). */
+#define RR_SERVER_SLICE (200 * RR_MICROSECOND)
+
+/* A call that took longer is charged even where nothing has waited. */
+#define RR_SERVER_BRIEF (20 * RR_MICROSECOND)
 
 /* Exchanges that wait. Each has the next exchange in its ctx. */
 struct rr_exchange_queue {
@@ -32,10 +39,10 @@ struct rr_exchange_queue {
 /* The lines of those connections of a server that come from the same host (base/host.h). They share one place
  * in the order in which calls are served. */
 struct rr_line_address {
-	struct rr_map_link by_host; /* in the server's addresses */
-	uint32_t lines;             /* how many lines belong to the host */
-	struct rr_list waiting;     /* lines with a backlog, in the order in which they are served */
-	struct rr_list turn;        /* in rpcrdma_server.turns, while lines are waiting */
+	struct rr_map_link by_host;   /* in the server's addresses */
+	uint32_t lines;               /* how many lines belong to the host */
+	struct rr_fair_queue waiting; /* the lines in which something waits */
+	struct rr_fair_member turn;   /* in rpcrdma_server.turns, while lines are waiting */
 };
 
 /* The calls of a connection: those that wait, and the blocks of those that are being served. */
@@ -45,7 +52,11 @@ struct rr_line {
 	struct rr_list blocks;           /* the line's blocks in use */
 	uint32_t block_count;
 	struct rr_exchange_queue backlog, parked; /* calls that wait: for a block; for pool memory */
-	struct rr_list turn;                      /* in `waiting` of its address, while there is a backlog */
+	struct rr_list paused;                    /* blocks whose calls go on in the line's next turns */
+	/* While something waits in the line: in `waiting` of its address or, if there was no block for its
+	 * first call, in `blocked` of the server. */
+	struct rr_fair_member turn;
+	struct rr_list blocked;
 	/* Queued at the pool while calls are parked: turns_wake() serves them. */
 	struct rr_pool_waiter waiter;
 	/* Pool memory that was reserved for a reply and not needed: it serves the next call of this turn.
@@ -66,8 +77,10 @@ struct rr_block {
 	uint32_t reply_size;
 	uint8_t *args_arena, *result_arena, *small;
 	struct rr_drc_call once;
-	bool once_open;                   /* the cache of answers has the call: rr_drc_end() must be called */
-	struct rr_list later;             /* in `kept` or `repeats` of the server */
+	bool once_open;        /* the cache of answers has the call: rr_drc_end() must be called */
+	struct rr_list later;  /* in `kept` or `repeats` of the server */
+	struct rr_list paused; /* in `paused` of a line: go_on() is called in its turn */
+	void (*go_on)(void *above, struct rpcrdma_request *request);
 	const struct rr_service *service; /* of the call */
 	uint32_t args_at;                 /* where the arguments begin in the call's stream */
 	char peer[RR_ADDRESS_TEXT]; /* a copy of the peer's name, if the request may outlive its connection */
@@ -99,10 +112,12 @@ struct rpcrdma_server {
 
 	size_t args_size, result_size; /* of the largest C types of all procedures */
 	struct rr_cache free_blocks;
-	uint32_t block_count;     /* blocks in use */
-	struct rr_map addresses;  /* struct rr_line_address of all lines, by host */
-	struct rr_list turns;     /* struct rr_line_address: those with calls that wait, in order */
-	struct rr_list spares;    /* lines that keep memory until the end of the turn */
+	uint32_t block_count;       /* blocks in use */
+	struct rr_map addresses;    /* struct rr_line_address of all lines, by host */
+	struct rr_fair_queue turns; /* struct rr_line_address: those with lines in which something waits */
+	struct rr_list
+		blocked;       /* lines whose first call waits for a block; they wait for no turn meanwhile */
+	struct rr_list spares; /* lines that keep memory until the end of the turn */
 	struct rr_task give_back; /* gives that memory back */
 	struct rr_line other;     /* for calls that came by no connection of the server's own */
 	/* kept: blocks whose handler answers later; repeats: blocks of calls that repeat a call which is
@@ -111,10 +126,11 @@ struct rpcrdma_server {
 	struct rr_timer again; /* tries repeats again, and calls lost() */
 	struct rr_task task;
 	struct rr_timer next_turn;
-	uint32_t turn_calls; /* calls served in this turn of the loop */
 	/* The turn of the loop in which a call was served last: its number, and the time of its first
 	 * call. */
 	uint64_t turn, turn_began;
+	/* The time at which the call that is being served began, or went on; 0: no call is being served. */
+	uint64_t began;
 };
 
 /* Returns the history (statistics) of a procedure of the service with that index, or NULL if there is no such
@@ -170,6 +186,9 @@ bool rr_server_turns_init(struct rpcrdma_server *server);
 /* Called when the server is freed: stops serving calls that wait, and drops the calls that wait in the line
  * `other`, which came by no connection of the server's own. */
 void rr_server_turns_end(struct rpcrdma_server *server);
+/* Called when the server is freed and all connections are closed: goes on with the calls that have paused, as
+ * they get no turn any more. */
+void rr_server_turns_finish(struct rpcrdma_server *server);
 /* Prepares the line (the calls of one connection) of a connection from that host. host is NULL for the line
  * of the calls that came by none of the server's own connections. Returns false if there is no memory;
  * rr_line_end() must be called even then. */
@@ -179,6 +198,14 @@ bool rr_line_init(struct rr_line *line, struct rpcrdma_server *server, const str
 void rr_line_end(struct rr_line *line);
 /* Serves the call, or keeps it in the line until it can be served. */
 void rr_line_take(struct rr_line *line, struct rr_exchange *exchange);
+
+/* server_charge.c */
+/* Begins a turn of the line (the calls of one connection): its time counts from now on, from server->began.
+ */
+void rr_line_begin(struct rr_line *line);
+/* Charges the line and its host with the time since `began`, a result of rr_loop_now(). Does nothing if the
+ * connection has ended. */
+void rr_line_charge(struct rr_line *line, uint64_t began);
 
 /* server_call.c: serves the call of the exchange. Returns false if it must be served again when there is pool
  * memory. */

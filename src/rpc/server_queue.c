@@ -52,6 +52,7 @@ queue_new_block(struct rpcrdma_server *server)
 	*block = (struct rr_block){ .request.server = server };
 	rr_list_init(&block->link);
 	rr_list_init(&block->later);
+	rr_list_init(&block->paused);
 	block->request.args = block->memory;
 	block->request.result = (uint8_t *)block->memory + args;
 	block->small = (uint8_t *)block->request.result + result;
@@ -132,7 +133,7 @@ rr_block_release(struct rr_block *block)
 	queue_leave_line(block);
 	server->block_count--;
 	rr_cache_put(&server->free_blocks, block);
-	if (!rr_list_empty(&server->turns))
+	if (!rr_list_empty(&server->blocked))
 		rr_loop_defer(server->engine->loop, &server->task);
 	rr_pool_put(pool, payload);
 	rr_pool_put(pool, large);
@@ -160,7 +161,6 @@ rr_line_serve(struct rr_line *line, struct rr_exchange *exchange)
 		rr_exchange_drop(exchange);
 		return true;
 	}
-	line->server->turn_calls++;
 	block = queue_may_take_block(line) ? queue_take_block(line) : NULL;
 	if (!block)
 		return false;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/peer_log.h"
 #include "base/probe.h"
 #include "rpc/server_private.h"
 
@@ -125,7 +126,9 @@ rr_block_repeat(struct rr_block *block, const struct rr_drc_key *key)
 static void
 reply_count_time(const struct rpcrdma_request *request, bool failed)
 {
-	uint64_t took = rr_loop_clock(request->server->engine->loop) - request->exchange->arrived;
+	struct rr_loop *loop = request->server->engine->loop;
+	uint64_t now = request->is_timed ? rr_loop_now(loop) : rr_loop_clock(loop);
+	uint64_t took = now - request->exchange->arrived;
 
 	RR_PROBE(call_served, request->peer, request->exchange->xid, request->prog, request->vers,
 		request->proc, took, (int)failed);
@@ -249,7 +252,8 @@ rr_block_succeed(struct rr_block *block)
 		reply_end(block, &writer, false);
 		return;
 	}
-	rr_log(request->server->engine->env, RR_LOG_ERROR, "the result of %s for %s does not fit its reply",
+	rr_log_peer(rr_loop_peer_log(request->server->engine->loop), request->peer,
+		"the result of %s for %s does not fit its reply",
 		request->procedure ? request->procedure->name : "NULL", request->peer);
 	rr_block_accept(block, RR_SYSTEM_ERR);
 }

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The order in which calls are served that have to wait: for a block (memory to serve a call), or because
- * calls have been served long enough in this turn of the loop. Each host has its place in the order, and the
- * connections of a host share that place: a host gets no more of the loop's time with many connections than
- * with one. A round serves one call of each host. A struct rr_line_address stands for a host (base/host.h),
- * and exists as long as a line belongs to it. */
+ * calls have been served long enough in this turn of the loop. The loop's time is divided among hosts, and
+ * the time of a host among its connections: each is charged with the time that its calls took, and whoever
+ * has used least is next. So a host gets no more of the loop's time with many connections than with one, nor
+ * with calls that take long. A call that has gone on for long waits for its next turn, if its handler can
+ * pause. A struct rr_line_address stands for a host (base/host.h), and exists as long as a line belongs to
+ * it. */
 #include "rpc/server_private.h"
 
 /* The buckets of the map of addresses. If there are more addresses, several of them share a bucket. */
@@ -24,8 +26,7 @@ turns_address_of(struct rpcrdma_server *server, const struct rr_host *host)
 	address = rr_alloc(server->engine->env, sizeof(*address));
 	if (!address)
 		return NULL;
-	rr_list_init(&address->turn);
-	rr_list_init(&address->waiting);
+	rr_fair_queue_init(&address->waiting);
 	rr_map_add(&server->addresses, &address->by_host, (uintptr_t)host);
 	return address;
 }
@@ -35,32 +36,48 @@ static void
 turns_leave_address(struct rr_line *line)
 {
 	struct rr_line_address *address = line->address;
+	struct rpcrdma_server *server = line->server;
 
-	rr_list_remove(&line->turn);
+	rr_list_remove(&line->blocked);
 	if (!address)
 		return;
+	rr_fair_queue_leave(&address->waiting, &line->turn);
 	line->address = NULL;
-	if (rr_list_empty(&address->waiting))
-		rr_list_remove(&address->turn);
+	if (rr_fair_queue_empty(&address->waiting))
+		rr_fair_queue_leave(&server->turns, &address->turn);
 	if (--address->lines > 0)
 		return;
-	rr_map_remove(&line->server->addresses, &address->by_host);
-	rr_free(line->server->engine->env, address);
+	rr_map_remove(&server->addresses, &address->by_host);
+	rr_free(server->engine->env, address);
 }
 
 /* ---- Waiting ---- */
 
-/* Appends the line (of one connection) to the lines of its host that wait for their turn, and the host's
- * entry to the entries that wait for theirs. Each is left in its place if it waits already. */
+/* Has the line (of one connection), in which something waits, wait for its turn among the lines of its host,
+ * and the host for its turn among the hosts. Each keeps its place if it waits already. */
 static void
 turns_wait(struct rr_line *line)
 {
 	struct rr_line_address *address = line->address;
 
-	if (rr_list_empty(&line->turn))
-		rr_list_append(&address->waiting, &line->turn);
-	if (rr_list_empty(&address->turn))
-		rr_list_append(&line->server->turns, &address->turn);
+	rr_list_remove(&line->blocked);
+	rr_fair_queue_wait(&address->waiting, &line->turn);
+	rr_fair_queue_wait(&line->server->turns, &address->turn);
+}
+
+/* Has all lines whose first call waits for a block wait for their turn again. */
+static void
+turns_wait_again(struct rpcrdma_server *server)
+{
+	while (!rr_list_empty(&server->blocked))
+		turns_wait(rr_container(server->blocked.next, struct rr_line, blocked));
+}
+
+/* Tells whether nothing waits in any line. */
+static bool
+turns_are_idle(const struct rpcrdma_server *server)
+{
+	return rr_fair_queue_empty(&server->turns) && rr_list_empty(&server->blocked);
 }
 
 /* Tells whether calls have been served for so long in this turn of the loop that other work must have its
@@ -69,23 +86,60 @@ turns_wait(struct rr_line *line)
 static bool
 turns_are_over(struct rpcrdma_server *server, uint64_t now)
 {
-	uint64_t turn = rr_loop_turns(server->engine->loop);
+	struct rr_loop *loop = server->engine->loop;
+	uint64_t turn = rr_loop_turns(loop);
 
-	if (server->turn != turn) {
+	if (server->turn != turn)
 		server->turn_began = now;
-		server->turn_calls = 0;
-	}
 	server->turn = turn;
-	if (server->turn_calls < RR_SERVER_TURN_CALLS || now - server->turn_began < RR_SERVER_TURN)
+	if (now - server->turn_began < RR_SERVER_TURN)
 		return false;
+	if (!rr_loop_calls_back(loop)) {
+		server->turn_began = now;
+		return false;
+	}
 	if (!rr_timer_armed(&server->next_turn))
-		rr_loop_arm(server->engine->loop, &server->next_turn, 0);
+		rr_loop_arm(loop, &server->next_turn, 0);
 	return true;
 }
 
+/* Serves the call of the exchange in a turn of its line. Returns false if there is no block for it. */
+static bool
+turns_serve(struct rr_line *line, struct rr_exchange *exchange)
+{
+	struct rpcrdma_server *server = line->server;
+	uint64_t outer = server->began;
+	bool served;
+
+	rr_line_begin(line);
+	served = rr_line_serve(line, exchange);
+	if (served)
+		rr_line_charge(line, server->began);
+	server->began = outer;
+	return served;
+}
+
+/* Serves the call of the exchange while nothing waits. Where the call was brief, nobody is charged: there was
+ * nobody to whom the time was owed, and charging would cost a small call 3 % of its instructions. Returns
+ * false if there is no block for the call. */
+static bool
+turns_serve_alone(struct rr_line *line, struct rr_exchange *exchange)
+{
+	struct rpcrdma_server *server = line->server;
+	uint64_t outer = server->began, began = exchange->arrived;
+	bool served;
+
+	server->began = began;
+	served = rr_line_serve(line, exchange);
+	if (served && rr_loop_known(server->engine->loop) > began + RR_SERVER_BRIEF)
+		rr_line_charge(line, began);
+	server->began = outer;
+	return served;
+}
+
 /* Serves the call, or has it wait in its line (the calls of one connection). A call that comes while others
- * wait for their turn waits behind them: otherwise the connections that are read first would use up each turn
- * of the loop. Without memory for any block, the connection of the call is ended. */
+ * wait for their turn waits, too: otherwise the connections that are read first would use up each turn of the
+ * loop. Without memory for any block, the connection of the call is ended. */
 void
 rr_line_take(struct rr_line *line, struct rr_exchange *exchange)
 {
@@ -94,8 +148,8 @@ rr_line_take(struct rr_line *line, struct rr_exchange *exchange)
 
 	exchange->arrived = rr_loop_now(server->engine->loop);
 	over = turns_are_over(server, exchange->arrived);
-	if (!over && rr_list_empty(&server->turns)) {
-		if (rr_line_serve(line, exchange))
+	if (!over && turns_are_idle(server)) {
+		if (turns_serve_alone(line, exchange))
 			return;
 		/* There is no block, and no call holds a block that would come back: memory for a block
 		 * could not be had. */
@@ -117,77 +171,133 @@ rr_server_take(struct rpcrdma_server *server, struct rr_exchange *exchange)
 	rr_line_take(&server->other, exchange);
 }
 
-/* ---- Rounds ---- */
+/* ---- Calls that pause ---- */
 
-/* Serves the first call that waits in the line, and has the line wait for its next turn if more calls wait in
- * it. Returns false if no call was served: no call waits, or there is no block (memory to serve a call) for
- * it. */
+/* Goes on with the call of a block that is in no list of paused ones. Nothing of the block is used
+ * afterwards, as the call may have ended. The calls of connections that have ended count for the line
+ * `other`. */
+static void
+turns_resume(struct rr_block *block)
+{
+	struct rpcrdma_server *server = block->request.server;
+	struct rr_line *line = block->line ? block->line : &server->other;
+	uint64_t outer = server->began;
+
+	rr_line_begin(line);
+	block->go_on(block->request.above, &block->request);
+	rr_line_charge(line, server->began);
+	server->began = outer;
+}
+
+/* Tells whether rr_server_turns_end() was called: nothing waits for turns any more. */
 static bool
+turns_ended(const struct rpcrdma_server *server)
+{
+	return !server->other.address;
+}
+
+bool
+rr_request_is_long(const struct rpcrdma_request *request)
+{
+	struct rpcrdma_server *server = request->server;
+	uint64_t now = rr_loop_now(server->engine->loop);
+
+	if (turns_ended(server) || now - server->began < RR_SERVER_SLICE)
+		return false;
+	return turns_are_over(server, now) || !turns_are_idle(server);
+}
+
+void
+rr_request_pause(struct rpcrdma_request *request, void (*go_on)(void *above, struct rpcrdma_request *request))
+{
+	struct rr_block *block = rr_container(request, struct rr_block, request);
+	struct rpcrdma_server *server = request->server;
+	struct rr_line *line = block->line ? block->line : &server->other;
+	uint64_t now;
+
+	block->go_on = go_on;
+	rr_list_append(&line->paused, &block->paused);
+	if (turns_ended(server))
+		return;
+	now = rr_loop_now(server->engine->loop);
+	turns_wait(line);
+	if (!turns_are_over(server, now))
+		rr_loop_defer(server->engine->loop, &server->task);
+}
+
+void
+rr_request_go_on(struct rpcrdma_request *request, void (*go_on)(void *above, struct rpcrdma_request *request))
+{
+	struct rr_block *block = rr_container(request, struct rr_block, request);
+	struct rpcrdma_server *server = request->server;
+
+	block->go_on = go_on;
+	if (turns_ended(server))
+		go_on(request->above, request);
+	else if (turns_are_idle(server) && !turns_are_over(server, rr_loop_now(server->engine->loop)))
+		turns_resume(block);
+	else
+		rr_request_pause(request, go_on);
+}
+
+/* ---- Turns ---- */
+
+/* Serves what waits first in the line, which has its turn: a call that has paused, or else a new call. If
+ * there is no block for the call, the line waits for one. Otherwise it waits for its next turn, if more waits
+ * in it. */
+static void
 turns_serve_line(struct rr_line *line)
 {
-	struct rr_exchange *exchange = rr_queue_pop(&line->backlog);
-	bool served = exchange && rr_line_serve(line, exchange);
+	struct rr_list *link = rr_list_pop(&line->paused);
+	struct rr_exchange *exchange = link ? NULL : rr_queue_pop(&line->backlog);
 
-	if (exchange && !served)
+	if (link) {
+		turns_resume(rr_container(link, struct rr_block, paused));
+	} else if (exchange && !turns_serve(line, exchange)) {
 		rr_queue_prepend(&line->backlog, exchange);
-	if (line->backlog.first)
+		rr_list_append(&line->server->blocked, &line->blocked);
+		return;
+	}
+	if (line->address && (line->backlog.first || !rr_list_empty(&line->paused)))
 		turns_wait(line);
-	return served;
 }
 
-/* Serves one call from the host of the entry: the call of the first line for which there is a block (memory
- * to serve a call). A line for which there is no block goes behind the host's other lines, so each line is
- * tried once. Returns false if no call was served. */
+/* Serves what waits first in the line whose turn it is: that of the host that has used least. Returns false
+ * if no line waits for its turn. */
 static bool
-turns_serve_address(struct rr_line_address *address)
+turns_serve_next(struct rpcrdma_server *server)
 {
-	bool served = false;
+	struct rr_fair_member *host = rr_fair_queue_take(&server->turns), *first;
+	struct rr_line_address *address;
 
-	for (uint32_t tries = address->lines; tries > 0 && !served; tries--) {
-		struct rr_list *link = rr_list_pop(&address->waiting);
-
-		if (!link)
-			break;
-		served = turns_serve_line(rr_container(link, struct rr_line, turn));
-	}
-	return served;
+	if (!host)
+		return false;
+	address = rr_container(host, struct rr_line_address, turn);
+	first = rr_fair_queue_take(&address->waiting);
+	/* Before the line is served, as that may end it, and free the entry of its host. */
+	if (!rr_fair_queue_empty(&address->waiting))
+		rr_fair_queue_wait(&server->turns, &address->turn);
+	turns_serve_line(rr_container(first, struct rr_line, turn));
+	return true;
 }
 
-/* Serves one call of each host whose calls wait. A host with further calls that wait is put at the end of the
- * order, for the next round, unless serving its call has put it there already. Returns whether at least one
- * call was served. */
-static bool
-turns_serve_round(struct rpcrdma_server *server)
-{
-	struct rr_list round, *link;
-	bool served = false;
-
-	rr_list_init(&round);
-	while ((link = rr_list_pop(&server->turns)))
-		rr_list_append(&round, link);
-	while ((link = rr_list_pop(&round))) {
-		struct rr_line_address *address = rr_container(link, struct rr_line_address, turn);
-
-		served |= turns_serve_address(address);
-		if (!rr_list_empty(&address->waiting) && rr_list_empty(&address->turn))
-			rr_list_append(&server->turns, &address->turn);
-	}
-	return served;
-}
-
-/* Serves calls that wait, round by round, until the time for this turn of the loop is over or no call can be
- * served. If there is no memory to serve any call, tries again a little later. */
+/* Serves what waits until the time for this turn of the loop is over or nothing can be served. If there is no
+ * memory to serve any call, tries again a little later. */
 static void
 turns_run(struct rr_task *task)
 {
 	struct rpcrdma_server *server = rr_container(task, struct rpcrdma_server, task);
+	struct rr_loop *loop = server->engine->loop;
 
-	while (!turns_are_over(server, rr_now(server->engine->env)) && turns_serve_round(server))
+	turns_wait_again(server);
+	rr_loop_clock(loop);
+	while (!turns_are_over(server, rr_loop_now(loop)) && turns_serve_next(server))
 		;
 	/* Lines wait, and no block will come back: memory for a block could not be had, and is asked for
 	 * again a little later. */
-	if (!rr_list_empty(&server->turns) && server->block_count == 0 && !rr_timer_armed(&server->next_turn))
-		rr_loop_arm(server->engine->loop, &server->next_turn, 10 * RR_MILLISECOND);
+	if (!rr_list_empty(&server->blocked) && server->block_count == 0 &&
+		!rr_timer_armed(&server->next_turn))
+		rr_loop_arm(loop, &server->next_turn, 10 * RR_MILLISECOND);
 }
 
 /* Called by the timer next_turn: goes on with calls that wait, because the time for calls in an earlier turn
@@ -212,7 +322,7 @@ turns_wake(struct rr_pool_waiter *waiter)
 
 	line->parked = (struct rr_exchange_queue){ 0 };
 	while (!line->parked.first && (exchange = rr_queue_pop(&round))) {
-		if (rr_line_serve(line, exchange))
+		if (turns_serve(line, exchange))
 			continue;
 		rr_queue_append(&line->backlog, exchange);
 		turns_wait(line);
@@ -227,7 +337,8 @@ rr_line_init(struct rr_line *line, struct rpcrdma_server *server, const struct r
 	line->server = server;
 	line->waiter.wake = turns_wake;
 	rr_list_init(&line->blocks);
-	rr_list_init(&line->turn);
+	rr_list_init(&line->paused);
+	rr_list_init(&line->blocked);
 	rr_list_init(&line->spared);
 	rr_list_init(&line->waiter.link);
 	line->address = turns_address_of(server, host);
@@ -237,12 +348,26 @@ rr_line_init(struct rr_line *line, struct rpcrdma_server *server, const struct r
 	return true;
 }
 
+/* Has the calls of a line that has ended, which have paused, wait in the line `other` instead. */
+static void
+turns_leave_paused(struct rr_line *line)
+{
+	struct rr_list *link;
+
+	while (line != &line->server->other && (link = rr_list_pop(&line->paused))) {
+		struct rr_block *block = rr_container(link, struct rr_block, paused);
+
+		rr_request_pause(&block->request, block->go_on);
+	}
+}
+
 void
 rr_line_end(struct rr_line *line)
 {
 	turns_leave_address(line);
 	rr_list_remove(&line->waiter.link);
 	rr_line_release(line);
+	turns_leave_paused(line);
 }
 
 /* All these calls wait in the line `other`. Its waiter is queued at the pool for the party of one of the
@@ -269,7 +394,8 @@ rr_server_connection_ends(struct rpcrdma_server *server)
 bool
 rr_server_turns_init(struct rpcrdma_server *server)
 {
-	rr_list_init(&server->turns);
+	rr_fair_queue_init(&server->turns);
+	rr_list_init(&server->blocked);
 	rr_task_init(&server->task, turns_run);
 	rr_timer_init(&server->next_turn, turns_go_on);
 	return rr_map_init(&server->addresses, server->engine->env, TURNS_BUCKETS) == 0 &&
@@ -282,4 +408,16 @@ rr_server_turns_end(struct rpcrdma_server *server)
 	rr_task_cancel(&server->task);
 	rr_loop_disarm(server->engine->loop, &server->next_turn);
 	rr_line_end(&server->other);
+}
+
+void
+rr_server_turns_finish(struct rpcrdma_server *server)
+{
+	struct rr_list *link;
+
+	while ((link = rr_list_pop(&server->other.paused))) {
+		struct rr_block *block = rr_container(link, struct rr_block, paused);
+
+		block->go_on(block->request.above, &block->request);
+	}
 }

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <rpcrdma/error.h>
+#include <rpcrdma/nfs.h>
 
 static const char *const advice_texts[RPCRDMA_ERR_COUNT] = {
 	[RPCRDMA_ERR_NOTSUP] =
@@ -20,9 +21,9 @@ static const char *const advice_texts[RPCRDMA_ERR_COUNT] = {
 		"the server is there, and does not want this connection: its log says why (on Linux: "
 		"dmesg); it may want other private data, or more RDMA Reads",
 	[RPCRDMA_ERR_TIMEDOUT] =
-		"the server may hang, or have too few threads (on Linux: /proc/fs/nfsd/threads), or a "
-		"firewall drops packets: `ping` it, and see its rules (nft list ruleset, iptables "
-		"-L) for the port",
+		"the server may hang, or have too few threads (on Linux: /proc/fs/nfsd/threads), what "
+		"listens there may be another service, or a firewall drops packets: `ping` it, and see "
+		"its rules (nft list ruleset, iptables -L) for the port",
 	[RPCRDMA_ERR_PEER] =
 		"what listens at this port may be no RDMA service, such as NFS over TCP (2049): the "
 		"server's RDMA port is needed, usually 20049",
@@ -38,13 +39,26 @@ static const char *const advice_texts[RPCRDMA_ERR_COUNT] = {
 const char *
 rr_advice(int error)
 {
+	if (error == RPCRDMA_NFS_ACCESS)
+		return "the server's rules must name this host: --allow or the file of `rpcrdma serve`, "
+		       "whose log has "
+		       "a line about each address that it refuses; /etc/exports on Linux";
 	return error < 0 && error > -RPCRDMA_ERR_COUNT ? advice_texts[-error] : NULL;
 }
 
-int
-rr_advice_fail(const struct rr_tool *tool, const char *name, int error, const struct rr_text *text)
+const char *
+rr_advice_tcp(int error)
 {
-	const char *advice = rr_advice(error);
+	if (error == -RPCRDMA_ERR_REFUSED)
+		return "start the server, or give its port: NFS over TCP is usually at 2049";
+	return error == -RPCRDMA_ERR_PEER ? NULL : rr_advice(error);
+}
+
+int
+rr_advice_fail(const struct rr_tool *tool, const struct rr_url *url, const char *name, int error,
+	const struct rr_text *text)
+{
+	const char *advice = url->transport == RR_TRANSPORT_TCP ? rr_advice_tcp(error) : rr_advice(error);
 	int status = rr_tool_fail(tool, "%s: %s", name, text->text);
 
 	if (advice)

@@ -157,7 +157,7 @@ static int
 cat_show(struct cat *cat)
 {
 	cat->object.size = sizeof(cat->object);
-	if (rpcrdma_nfs_find(cat->remote.nfs, cat->remote.rest, true, &cat->object) != 0)
+	if (rr_nfs_find(cat->remote.nfs, cat->remote.rest, true, &cat->object) != 0)
 		return rr_outcome_fail(cat->outcome, cat->tool, "%s: %s", cat->remote.name,
 			rpcrdma_nfs_error(cat->remote.nfs));
 	if (cat->object.type == RPCRDMA_NFS_DIRECTORY)
@@ -188,7 +188,7 @@ cat_open_and_show(struct cat *cat, const struct rr_engine_config *config, const 
 	if (!error)
 		return cat_show(cat);
 	rr_outcome_note(cat->outcome, cat->remote.name, text.text);
-	return rr_advice_fail(cat->tool, cat->remote.name, error, &text);
+	return rr_advice_fail(cat->tool, &cat->remote.url, cat->remote.name, error, &text);
 }
 
 /* The options of the command line. */

@@ -146,6 +146,28 @@ check_take_entry(void *ctx, const struct rpcrdma_nfs_entry *entry)
 	return 1;
 }
 
+/* Asks by ACCESS whether the user may read the object; a directory must also be one in which names may be
+ * looked up. If not, check->no_right gets the reason. RFC 1813, 3.3.4: "the results are advisory", so a
+ * server that fails here is not believed to refuse. */
+static void
+check_rights(struct rr_check *check, struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_object *object)
+{
+	bool is_directory = object->type == RPCRDMA_NFS_DIRECTORY;
+	uint32_t wanted = ACCESS3_READ | (is_directory ? ACCESS3_LOOKUP : 0), granted = 0;
+	const char *what = "";
+
+	if (rr_nfs_access(nfs, &object->handle, wanted, &granted) != 0 || (granted & wanted) == wanted)
+		return;
+	if (!is_directory)
+		what = "read the file";
+	else if (granted & ACCESS3_READ)
+		what = "look up names in the directory";
+	else
+		what = "list the directory";
+	rr_fail(&check->no_right, 0, "user %u, group %u may not %s %.100s", check->cred.uid, check->cred.gid,
+		what, check->url.path);
+}
+
 /* Finds the objects that test cases use. If the URL names a directory, they are that directory and its first
  * file of at least 5000 octets. If the URL names a file, they are that file, if it is large enough, and the
  * directory that was mounted. The test cases call NFS version 3, so the file handles are fetched by version
@@ -158,9 +180,11 @@ rr_check_find_objects(struct rr_check *check, const char *url)
 	int error = rr_remote_open(check->engine, url, &remote, &check->no_objects);
 
 	if (error == 0)
-		error = rpcrdma_nfs_find(remote.nfs, remote.rest, true, &object);
+		error = rr_nfs_find(remote.nfs, remote.rest, true, &object);
 	if (error && remote.nfs)
 		rr_fail(&check->no_objects, 0, "%s", rpcrdma_nfs_error(remote.nfs));
+	if (error == 0)
+		check_rights(check, remote.nfs, &object);
 	if (error == 0 && object.type == RPCRDMA_NFS_DIRECTORY) {
 		check->directory = object.handle;
 		check->has_directory = true;
@@ -168,7 +192,7 @@ rr_check_find_objects(struct rr_check *check, const char *url)
 	}
 	if (error == 0 && object.type == RPCRDMA_NFS_FILE) {
 		check->file = object.handle;
-		check->has_file = object.length >= RR_CHECK_FILE_LEAST;
+		check->has_file = object.length >= RR_CHECK_FILE_LEAST && !check->no_right.text[0];
 		snprintf(check->file_path, sizeof(check->file_path), "%s", check->url.path);
 		check->directory = remote.root;
 		check->has_directory = true;
@@ -205,6 +229,8 @@ check_obstacle(const struct rr_check *check, const struct rr_check_case *which)
 {
 	if (which->needs_directory && !check->has_directory)
 		return check->no_objects.text[0] ? check->no_objects.text : "the URL names no directory";
+	if (which->needs_file && !check->has_file && check->no_right.text[0])
+		return check->no_right.text;
 	if (which->needs_file && !check->has_file)
 		return check->no_objects.text[0] ? check->no_objects.text
 						 : "there is no file of 5000 octets where the URL points";
@@ -304,7 +330,7 @@ check_server(struct rr_check *check, const char *url)
 
 	error = check_find_server(check, &text);
 	if (error < 0)
-		return rr_advice_fail(check->tool, check->url.host, error, &text);
+		return rr_advice_fail(check->tool, &check->url, check->url.host, error, &text);
 	rr_check_identify(check);
 	rr_check_find_objects(check, url);
 	check_all(check);

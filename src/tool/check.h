@@ -144,6 +144,7 @@ struct rr_check {
 	char host[RR_AUTH_SYS_NAME + 1];   /* name of this machine, for cred */
 	struct rr_auth_sys cred;           /* of all calls but NULL */
 	struct rr_text no_objects;         /* why there is no directory or file */
+	struct rr_text no_right; /* why the user may not read what the URL names; "": the user may */
 	struct rr_check_result results[RR_CHECK_RESULTS];
 	uint32_t result_count;
 };
@@ -218,7 +219,7 @@ enum rr_check_verdict rr_check_error(
  * command. */
 void rr_check_identify(struct rr_check *check);
 /* Finds the directory and the file that the URL names. If one of them is missing, check->no_objects may have
- * the reason. */
+ * the reason. If the user may not read what the URL names, check->no_right has the reason. */
 void rr_check_find_objects(struct rr_check *check, const char *url);
 /* Runs a test case on a new connection, in this version of RPC-over-RDMA. Returns the verdict; `why` has the
  * reason if the case failed or was skipped. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "tool/cp.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -23,6 +24,29 @@ const struct rr_option rr_cp_connections[] = {
 	{ 0 },
 };
 
+/* Takes -n, or -i: the last of the two counts. */
+static int
+cp_take_keep(const struct rr_tool *tool, void *state, const char *argument)
+{
+	struct rr_cp *cp = state;
+
+	(void)tool, (void)argument;
+	cp->keep = true;
+	cp->ask = false;
+	return RR_EXIT_OK;
+}
+
+static int
+cp_take_ask(const struct rr_tool *tool, void *state, const char *argument)
+{
+	struct rr_cp *cp = state;
+
+	(void)tool, (void)argument;
+	cp->keep = false;
+	cp->ask = true;
+	return RR_EXIT_OK;
+}
+
 static const struct rr_option cp_options[] = {
 	{ .letter = 'r',
 		.name = "recursive",
@@ -38,6 +62,25 @@ static const struct rr_option cp_options[] = {
 		.help = "the same as -r, and keep owners, hard links and extended attributes, too",
 		.kind = RR_OPTION_FLAG,
 		.at = offsetof(struct rr_cp, archive) },
+	{ .letter = 'p',
+		.help = "keep modes, owners and times",
+		.kind = RR_OPTION_FLAG,
+		.at = offsetof(struct rr_cp, preserve) },
+	{ .letter = 'n',
+		.name = "no-clobber",
+		.help = "leave files that are there, whatever they are",
+		.kind = RR_OPTION_CALL,
+		.take = cp_take_keep },
+	{ .letter = 'i',
+		.name = "interactive",
+		.help = "ask before a file that is there is written over",
+		.kind = RR_OPTION_CALL,
+		.take = cp_take_ask },
+	{ .letter = 'f',
+		.name = "force",
+		.help = "replace files that are there and cannot be written",
+		.kind = RR_OPTION_FLAG,
+		.at = offsetof(struct rr_cp, force) },
 	{ .letter = 'u',
 		.name = "update",
 		.help = "leave files that are there and not older than their source",
@@ -69,28 +112,6 @@ static const struct rr_option cp_options[] = {
 		.at = offsetof(struct rr_cp, sparse) },
 	{ 0 },
 };
-
-/* ---- Failures ---- */
-
-int
-rr_cp_fail(struct rr_cp *cp, struct rr_side *side)
-{
-	rr_progress_hide(&cp->progress);
-	rr_tool_warn(cp->tool, "%s%s: %s", side == &cp->from ? cp->from_name : cp->to_name, cp->path,
-		side->text.text);
-	cp->sums.failed++;
-	if (side->fatal)
-		cp->stop = true;
-	return -1;
-}
-
-int
-rr_cp_fail_because(struct rr_cp *cp, struct rr_side *side, const char *why)
-{
-	side->fatal = false;
-	rr_fail(&side->text, -RPCRDMA_ERR_SYSTEM, "%s", why);
-	return rr_cp_fail(cp, side);
-}
 
 /* ---- Both ends ---- */
 
@@ -124,9 +145,10 @@ cp_open_side(struct rr_cp *cp, const char *argument, struct rr_remote *remote, s
 		.loop = cp->engine->loop,
 		.piece_max = RR_PUMP_PIECE,
 		.hole_unit = HOLE_LOCAL,
-		.archive = cp->archive,
-		.keep_uid = cp->archive,
-		.keep_gid = cp->archive,
+		.source = side == &cp->from,
+		.archive = cp->preserve,
+		.keep_uid = cp->preserve,
+		.keep_gid = cp->preserve,
 	};
 	snprintf(name, size, "%s", argument);
 	cp_cut_slashes(name);
@@ -137,7 +159,7 @@ cp_open_side(struct rr_cp *cp, const char *argument, struct rr_remote *remote, s
 	remote->connections = cp->connections;
 	error = rr_remote_open(cp->engine, argument, remote, &text);
 	if (error)
-		return rr_advice_fail(cp->tool, remote->name, error, &text);
+		return rr_advice_fail(cp->tool, &remote->url, remote->name, error, &text);
 	snprintf(name, size, "%s", remote->name);
 	cp_cut_slashes(name);
 	side->nfs = remote->nfs;
@@ -167,6 +189,18 @@ cp_copy_one(struct rr_cp *cp, const char *source, const char *destination)
 	return true;
 }
 
+/* Warns, once in a run, of the access lists that cp -a could not keep. */
+static void
+cp_warn_of_lists(const struct rr_cp *cp)
+{
+	if (cp->listed > 0)
+		rr_tool_warn(cp->tool,
+			"access lists (ACLs) are not kept: %" PRIu64
+			" of the files and directories have one, and "
+			"their copies give the group no more than that allows",
+			cp->listed);
+}
+
 /* Opens the destination, copies each source to it, and prints the summary. Returns an exit status, after
  * messages if it is not OK. */
 static int
@@ -187,10 +221,13 @@ cp_copy(struct rr_cp *cp, int count, char **sources, const char *destination)
 	for (int i = 0; i < count && !cp->stop; i++)
 		opened |= cp_copy_one(cp, sources[i], destination);
 	rr_progress_hide(&cp->progress);
+	cp_warn_of_lists(cp);
 	rr_pump_free(&cp->pump);
 	rr_cp_small_free(cp);
 	if (opened && !cp->quiet && !cp->stop &&
-		(cp->json || cp->sums.files + cp->sums.directories + cp->sums.links + cp->sums.skipped > 0))
+		(cp->json || cp->sums.files + cp->sums.directories + cp->sums.links + cp->sums.specials +
+					     cp->sums.skipped >
+				     0))
 		rr_cp_summary(cp);
 	return rr_tool_end_output(cp->tool, cp->sums.failed || cp->stop ? RR_EXIT_FAILED : RR_EXIT_OK);
 }
@@ -198,8 +235,10 @@ cp_copy(struct rr_cp *cp, int count, char **sources, const char *destination)
 /* Checks the sources and the destination of the command line: none is empty, each URL is valid, and either
  * the destination or each source is a URL. Returns an exit status, after a message if it is not OK. */
 static int
-cp_check_ends(const struct rr_tool *tool, int count, char **sources, const char *destination)
+cp_check_ends(const struct rr_cp *cp, int count, char **sources, const char *destination)
 {
+	const struct rr_tool *tool = cp->tool;
+
 	for (int i = 0; i < count; i++) {
 		if (sources[i][0] == '\0' || destination[0] == '\0')
 			return rr_tool_usage(tool, "the source or the destination is empty");
@@ -207,6 +246,8 @@ cp_check_ends(const struct rr_tool *tool, int count, char **sources, const char 
 			return rr_tool_usage(tool,
 				"one side must be a URL (nfs://HOST[:PORT]/PATH); cp(1) copies "
 				"files on this machine");
+		if (cp->ask && strcmp(sources[i], "-") == 0)
+			return rr_tool_usage(tool, "-i asks standard input, which is a source, too");
 		if (rr_url_is(sources[i]) && rr_options_url(tool, sources[i]) != RR_EXIT_OK)
 			return RR_EXIT_USAGE;
 	}
@@ -219,7 +260,7 @@ static int
 cp_parsed(struct rr_cp *cp, int count, char **argv)
 {
 	struct rr_engine_config config = rr_engine_config_default;
-	int status = cp_check_ends(cp->tool, count, argv, argv[count]);
+	int status = cp_check_ends(cp, count, argv, argv[count]);
 	struct rr_text text;
 
 	if (status != RR_EXIT_OK)
@@ -228,9 +269,11 @@ cp_parsed(struct rr_cp *cp, int count, char **argv)
 	if (status != RR_EXIT_OK)
 		return status;
 	rr_tool_catch_signals();
+	rr_trail_prepare();
 	/* The option --verbose sets only the member of remotes[0], and is for both; -a is -r and more. */
 	cp->remotes[1].verbose = cp->remotes[0].verbose;
 	cp->recursive |= cp->archive;
+	cp->preserve |= cp->archive;
 	if (rr_remote_engine(&config, &cp->engine, &text) < 0)
 		status = rr_tool_fail(cp->tool, "%s", text.text);
 	else
@@ -251,6 +294,7 @@ rr_cp_run(const struct rr_tool *tool, int argc, char **argv, bool sync)
 		return rr_tool_fail(tool, "out of memory");
 	cp->tool = tool;
 	cp->sync = cp->archive = sync;
+	cp->remotes[0].lists = cp->remotes[1].lists = true;
 	/* The umask can only be read by setting it. */
 	cp->umask = umask(0);
 	umask((mode_t)cp->umask);
@@ -274,12 +318,14 @@ const struct rr_tool rr_tool_cp = {
 	.operands = "SOURCE... DESTINATION",
 	.least = 2,
 	.most = RR_TOOL_ANY,
-	.notes = "A file that exists is written in place: it keeps its owner, mode, access lists and links. "
-		 "SOURCE\nand DESTINATION can be devices and pipes, and - for standard input or output.\n",
+	.notes = "A file that exists is written in place: it keeps its owner, mode, access lists\n"
+		 "and links. SOURCE and DESTINATION can be devices and pipes, and - for standard\n"
+		 "input or output. A local name such as a:/b is written ./a:/b.\n",
 	.groups = {
 		{ cp_options, 0 },
+		{ rr_exclude_options, offsetof(struct rr_cp, excludes) },
 		{ rr_cp_connections, 0 },
-		{ rr_remote_options, offsetof(struct rr_cp, remotes) },
+		{ rr_remote_list_options, offsetof(struct rr_cp, remotes) },
 		{ rr_filters_transport, offsetof(struct rr_cp, filters) },
 		{ rr_filters_options, offsetof(struct rr_cp, filters) },
 		{ rr_filters_calls, offsetof(struct rr_cp, filters) },

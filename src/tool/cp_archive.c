@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <limits.h>
 #include <search.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,7 +50,9 @@ rr_cp_archive_note(
 	if (!archive_has_names(cp, info) || cp->to.ops->look(&cp->to, to, to_name, &made) < 0 ||
 		made.kind != RR_KIND_FILE)
 		return;
-	/* Beyond the bound, further names become copies. */
+	/* Beyond the bounds, further names become copies. The system takes no longer path of a local file. */
+	if (size > PATH_MAX && !cp->to.nfs)
+		return;
 	if (cp->archived_size + sizeof(*file) + size > RR_CATALOG_MAX)
 		return;
 	file = malloc(sizeof(*file) + size);
@@ -94,7 +97,7 @@ archive_make_name(
 		error = cp->to.ops->make_name(&cp->to, first, to, temporary);
 	} while (error == 1 && ++number < RR_CP_NUMBERS);
 	if (error)
-		return rr_cp_fail_temporary(cp, error);
+		return rr_cp_fail_temporary(cp, to, temporary, error);
 	if (cp->to.ops->rename(&cp->to, to, temporary, to_name) == 0)
 		return 0;
 	rr_cp_fail(cp, &cp->to);
@@ -127,6 +130,7 @@ rr_cp_archive_link(
 	if (archive_make_name(cp, first, to, to_name) < 0)
 		return -1;
 	cp->sums.names++;
+	rr_cp_say_done(cp, "link");
 	return 0;
 }
 
@@ -138,11 +142,9 @@ static int
 archive_cannot(struct rr_cp *cp)
 {
 	if (!cp->no_xattrs)
-		rr_tool_warn(cp->tool,
-			"%s%s: its extended attributes are left out, as the destination takes none; so are "
-			"those of "
-			"others",
-			cp->from_name, cp->path);
+		rr_cp_warn(cp, &cp->from,
+			"its extended attributes are left out, as the destination takes none; so are those "
+			"of others");
 	cp->no_xattrs = true;
 	return 0;
 }

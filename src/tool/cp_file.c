@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/checked.h"
 #include "tool/cp.h"
@@ -26,32 +27,62 @@
  */
 enum { KEPT_OF_NAME = 200, STALE = 3600 };
 
+/* The octets of a file from which on a message tells of --resume. */
+enum { WORTH_RESUMING = 32 << 20 };
+
 void
 rr_cp_temporary(const char *name, unsigned number, char temporary[RR_CP_TEMPORARY])
 {
 	snprintf(temporary, RR_CP_TEMPORARY, ".%.*s.rpcrdma-%u", KEPT_OF_NAME, name, number);
 }
 
-/* Removes a temporary file, and warns if that fails. Such a failure does not replace the earlier error of the
- * destination, which is still to be reported. */
+/* Removes a temporary file. A failure of that is reported and counted, but does not replace the earlier error
+ * of the destination, which is still to be reported. */
 void
 rr_cp_remove_temporary(struct rr_cp *cp, const struct rr_place *to, const char *temporary)
 {
 	struct rr_text before = cp->to.text;
-	bool fatal = cp->to.fatal;
+	bool fatal = cp->to.fatal, gone = cp->to.gone;
 
-	if (cp->to.ops->remove(&cp->to, to, temporary) < 0)
-		rr_tool_warn(cp->tool, "%s%s: the temporary file %s beside it stays behind: %s", cp->to_name,
-			cp->path, temporary, cp->to.text.text);
+	if (cp->to.ops->remove(&cp->to, to, temporary) < 0 && !cp->to.gone) {
+		rr_cp_warn(cp, &cp->to, "the temporary file %s beside it stays behind: %s", temporary,
+			cp->to.text.text);
+		cp->sums.failed++;
+	}
 	cp->to.text = before;
 	cp->to.fatal = fatal;
+	cp->to.gone = gone;
+}
+
+void
+rr_cp_forget_temporary(struct rr_cp *cp, const struct rr_place *to, const char *temporary)
+{
+	struct rr_info made;
+	int error;
+
+	if (!cp->to.unsure)
+		return;
+	/* After an interruption, calls to a server go on only between these two. */
+	if (cp->to.nfs)
+		rr_nfs_cleaning(cp->to.nfs, true);
+	error = cp->to.ops->look(&cp->to, to, temporary, &made);
+	if (cp->to.nfs)
+		rr_nfs_cleaning(cp->to.nfs, false);
+	/* A file that has octets, and no other name, is that of another copy. */
+	if (error || made.kind == RR_KIND_NONE || made.kind == RR_KIND_DIRECTORY ||
+		(made.kind == RR_KIND_FILE && made.size > 0 && made.links == 1))
+		return;
+	rr_cp_remove_temporary(cp, to, temporary);
 }
 
 int
-rr_cp_fail_temporary(struct rr_cp *cp, int error)
+rr_cp_fail_temporary(struct rr_cp *cp, const struct rr_place *to, const char *temporary, int error)
 {
-	return error == 1 ? rr_cp_fail_because(cp, &cp->to, "too many copies to it are under way")
-			  : rr_cp_fail(cp, &cp->to);
+	if (error == 1)
+		return rr_cp_fail_because(cp, &cp->to, "too many copies to it are under way");
+	rr_cp_fail(cp, &cp->to);
+	rr_cp_forget_temporary(cp, to, temporary);
+	return -1;
 }
 
 /* Removes the temporary files and symbolic links of the target to_name that have a number below `number`, and
@@ -95,18 +126,27 @@ file_find_target(struct rr_cp *cp, const struct rr_place *to, const char *to_nam
 	return 0;
 }
 
+/* Tells whether the copy replaces a device or pipe of its name, rather than writes into it: `rpcrdma sync`
+ * does below the directory that the command line names. */
+static bool
+file_replaces(const struct rr_cp *cp)
+{
+	return cp->sync && cp->depth > 0;
+}
+
 /* Checks that `there`, the object that the destination has under the name of the copy, may be written or
  * replaced. Returns 0; -1 if not, after a message with the reason. */
 static int
 file_check_target(struct rr_cp *cp, const struct rr_info *info, const struct rr_info *there)
 {
+	bool replaces = file_replaces(cp);
 	const char *why = NULL;
 
 	if (there->kind == RR_KIND_DIRECTORY)
 		why = "there is a directory of this name, which will not be replaced";
-	if (there->kind == RR_KIND_OTHER)
+	if (there->kind == RR_KIND_OTHER && !replaces)
 		why = "it is a socket, or a device or named pipe of the server: nothing can be written to it";
-	if (there->kind == RR_KIND_STREAM && info->kind == RR_KIND_LINK)
+	if (there->kind == RR_KIND_STREAM && info->kind == RR_KIND_LINK && !replaces)
 		why = "it is a device or a named pipe, which will not be replaced by a link";
 	if (rr_cp_same_object(info, there))
 		why = "the source and the destination are the same file";
@@ -142,8 +182,9 @@ file_copy_xattrs(const struct copying *copying)
 
 	if (source->stream || target->stream)
 		return 0;
-	return rr_cp_archive_xattrs(copying->cp, &(struct rr_place){ source->fd, source->handle },
-		&(struct rr_place){ target->fd, target->handle });
+	return rr_cp_archive_xattrs(copying->cp,
+		&(struct rr_place){ .fd = source->fd, .handle = source->handle },
+		&(struct rr_place){ .fd = target->fd, .handle = target->handle });
 }
 
 /* Sets mode and times of the target, which has all its data. Returns 0; -1 after an error, which was
@@ -171,7 +212,7 @@ file_fill(struct copying *copying)
 	if (!error)
 		error = file_finish(copying);
 	if (error && target->in_place && !target->stream && !target->empty_first)
-		rr_tool_warn(cp->tool, "%s%s: it was written over, and is incomplete", cp->to_name, cp->path);
+		rr_cp_warn(cp, &cp->to, "it was written over, and is incomplete");
 	return error;
 }
 
@@ -190,8 +231,9 @@ file_create_temporary(struct copying *copying)
 			&cp->to, copying->to, copying->temporary, copying->info.size, &copying->target);
 	} while (error == 1 && ++number < RR_CP_NUMBERS);
 	if (error) {
+		rr_cp_fail_temporary(cp, copying->to, copying->temporary, error);
 		copying->temporary[0] = '\0';
-		return rr_cp_fail_temporary(cp, error);
+		return -1;
 	}
 	file_remove_stale(cp, copying->to, copying->to_name, number, copying->target.made);
 	return 0;
@@ -254,7 +296,7 @@ file_create_like(struct copying *copying)
 
 	if (file_create_or_go_on(copying) < 0)
 		return -1;
-	if (cp->archive)
+	if (cp->preserve)
 		return 0;
 	copying->info.mode = there->mode;
 	if (copying->target.uid == there->uid && copying->target.gid == there->gid)
@@ -288,6 +330,10 @@ file_open_existing(struct copying *copying)
 	through_link = itself.kind != there->kind;
 	result = cp->to.ops->overwrite(&cp->to, through_link ? NULL : copying->to,
 		through_link ? cp->to_path : copying->to_name, there, &copying->target);
+	/* cp(1), -f: "if an existing destination file cannot be opened, remove it and try again": a new file
+	 * takes its place, when it is whole. */
+	if (result < 0 && cp->force && !cp->to.fatal && !through_link && there->kind == RR_KIND_FILE)
+		return file_create_or_go_on(copying);
 	if (result < 0)
 		return rr_cp_fail(cp, &cp->to);
 	return result == 1 ? file_create_like(copying) : 0;
@@ -296,14 +342,14 @@ file_open_existing(struct copying *copying)
 /* Describes a device, a pipe or standard input as the source of a copy: its size is not known, and the copy
  * gets a default mode and the present time. */
 static void
-file_describe_stream(const struct rr_cp *cp, struct rr_info *info)
+file_describe_stream(struct rr_info *info)
 {
 	struct timespec now;
 
 	clock_gettime(CLOCK_REALTIME, &now);
 	*info = (struct rr_info){
 		.kind = RR_KIND_STREAM,
-		.mode = 0666 & ~cp->umask,
+		.mode = 0666,
 		.size = RR_SIZE_UNKNOWN,
 		.atime = now,
 		.mtime = now,
@@ -321,9 +367,10 @@ file_describe_source(struct copying *copying)
 	if (copying->source.stream && copying->info.kind != RR_KIND_STREAM)
 		return rr_cp_fail_because(cp, &cp->from, "it is no regular file any more");
 	if (copying->source.stream)
-		file_describe_stream(cp, &copying->info);
+		file_describe_stream(&copying->info);
 	else if (cp->from.ops->describe(&copying->source, &copying->info) < 0)
 		return rr_cp_fail(cp, &cp->from);
+	rr_cp_mask(cp, &copying->info);
 	return 0;
 }
 
@@ -332,13 +379,26 @@ file_describe_source(struct copying *copying)
 static bool
 file_stays(const struct copying *copying)
 {
-	const struct rr_cp *cp = copying->cp;
+	struct rr_cp *cp = copying->cp;
 
 	if (!cp->resume || copying->source.stream)
 		return false;
-	rr_tool_warn(cp->tool, "%s%s: what was copied stays in %s beside it, for --resume", cp->to_name,
-		cp->path, copying->temporary);
+	rr_cp_warn(cp, &cp->to, "what was copied stays in %s beside it, for --resume", copying->temporary);
 	return true;
+}
+
+/* Tells, after the copy of a large file was interrupted, how the next one could go on: --resume has to be
+ * given before. `rpcrdma sync` does not have that option. */
+static void
+file_tell_of_resume(const struct copying *copying)
+{
+	struct rr_cp *cp = copying->cp;
+
+	if (rr_tool_interrupted(NULL) && !cp->sync && !copying->source.stream &&
+		copying->info.size >= WORTH_RESUMING)
+		rr_cp_warn(cp, &cp->to,
+			"what was copied was removed; a copy with --resume leaves it, and a later one goes "
+			"on with it");
 }
 
 /* Copies the source, which is open, to its target: opens or creates the target, fills it, and renames it if
@@ -354,8 +414,8 @@ file_copy_open(struct copying *copying)
 	if (error)
 		return error;
 	/* `cp` writes over an existing file; `sync` makes a new file that replaces it. Both make a new file
-	 * if a link or nothing has this name, and both write to a device or pipe. */
-	error = (there == RR_KIND_FILE && !cp->sync) || there == RR_KIND_STREAM
+	 * if a link or nothing has this name, and write to a device or pipe that is not to be replaced. */
+	error = (there == RR_KIND_FILE && !cp->sync) || (there == RR_KIND_STREAM && !file_replaces(cp))
 			? file_open_existing(copying)
 			: file_create_or_go_on(copying);
 	if (error)
@@ -368,11 +428,14 @@ file_copy_open(struct copying *copying)
 	cp->to.ops->close(&copying->target);
 	if (!error && copying->temporary[0])
 		error = file_put_in_place(cp, copying->to, copying->temporary, copying->to_name);
-	if (error && copying->temporary[0] && !file_stays(copying))
+	if (error && copying->temporary[0] && !file_stays(copying)) {
 		rr_cp_remove_temporary(cp, copying->to, copying->temporary);
+		file_tell_of_resume(copying);
+	}
 	if (error)
 		return error;
 	cp->streamed |= copying->target.stream;
+	rr_cp_say_done(cp, "copy");
 	cp->sums.files++;
 	cp->sums.octets += copying->info.size;
 	cp->sums.within += cp->pump.copied_within;
@@ -396,12 +459,22 @@ rr_cp_file(struct rr_cp *cp, const struct rr_place *from, const char *name, cons
 	return error;
 }
 
-/* Makes a symbolic link to `target` under the first temporary name that is free, which is stored in
- * temporary. Then, if some of these names were taken, removes what interrupted copies have left under them.
- * Returns 0; -1 after an error, which was reported. */
+/* Puts in front of the error of `side` that it was the making of a named pipe or device that failed. */
+static void
+file_explain_special(struct rr_side *side, const struct rr_info *info)
+{
+	struct rr_text why = side->text;
+
+	rr_fail(&side->text, -RPCRDMA_ERR_SYSTEM, "%s cannot be made there: %s",
+		info->type == S_IFIFO ? "a named pipe" : "a device", why.text);
+}
+
+/* Makes a symbolic link to `target`, or, if info describes one, a named pipe or device, under the first
+ * temporary name that is free, which is stored in temporary. Then, if some of these names were taken, removes
+ * what interrupted copies have left under them. Returns 0; -1 after an error, which was reported. */
 static int
-file_make_temporary_link(struct rr_cp *cp, const struct rr_place *to, const char *to_name, const char *target,
-	char temporary[RR_CP_TEMPORARY])
+file_make_temporary(struct rr_cp *cp, const struct rr_place *to, const char *to_name,
+	const struct rr_info *info, const char *target, char temporary[RR_CP_TEMPORARY])
 {
 	struct rr_info made;
 	unsigned number = 0;
@@ -409,41 +482,64 @@ file_make_temporary_link(struct rr_cp *cp, const struct rr_place *to, const char
 
 	do {
 		rr_cp_temporary(to_name, number, temporary);
-		error = cp->to.ops->make_link(&cp->to, to, temporary, target);
+		error = info->kind == RR_KIND_LINK ? cp->to.ops->make_link(&cp->to, to, temporary, target)
+						   : cp->to.ops->make_special(&cp->to, to, temporary, info);
 	} while (error == 1 && ++number < RR_CP_NUMBERS);
+	if (error < 0 && info->kind != RR_KIND_LINK)
+		file_explain_special(&cp->to, info);
 	if (error)
-		return rr_cp_fail_temporary(cp, error);
+		return rr_cp_fail_temporary(cp, to, temporary, error);
 	if (number > 0 && cp->to.ops->look(&cp->to, to, temporary, &made) == 0)
 		file_remove_stale(cp, to, to_name, number, made.mtime);
 	return 0;
 }
 
-/* Makes a symbolic link with the target of the source under a temporary name and, with -a, sets its owner and
- * times. Then renames it to to_name, so that it replaces a file or link of that name. Returns 0; -1 after an
- * error, which was reported. */
+/* Checks that a link, named pipe or device may have the name to_name, and stores the target of a link in
+ * target. Returns 0; -1 after a message, if there is a directory of that name, or if a link would replace a
+ * device, or after an error, which was reported. */
+static int
+file_prepare_link(struct rr_cp *cp, const struct rr_cp_pair *pair, char target[RR_NFS_PATH])
+{
+	const struct rr_info *info = pair->info;
+	struct rr_info there;
+
+	if (cp->to.ops->look(&cp->to, pair->to, pair->to_name, &there) < 0)
+		return rr_cp_fail(cp, &cp->to);
+	if (info->kind != RR_KIND_LINK)
+		return there.kind == RR_KIND_DIRECTORY ? file_check_target(cp, info, &there) : 0;
+	if (file_check_target(cp, info, &there) < 0)
+		return -1;
+	if (cp->from.ops->read_link(&cp->from, pair->from, pair->name, info, target) < 0)
+		return rr_cp_fail(cp, &cp->from);
+	return 0;
+}
+
+/* Makes a symbolic link with the target of the source, or a named pipe or device, under a temporary name and,
+ * with -a, sets its owner and times. Then renames it to to_name, so that it replaces what has that name.
+ * Returns 0; -1 after an error, which was reported. */
 int
 rr_cp_link(struct rr_cp *cp, const struct rr_place *from, const char *name, const struct rr_info *info,
 	const struct rr_place *to, const char *to_name)
 {
-	char temporary[RR_CP_TEMPORARY], target[RR_NFS_PATH];
-	struct rr_info there;
+	const struct rr_cp_pair pair = { from, name, info, to, to_name };
+	char temporary[RR_CP_TEMPORARY], target[RR_NFS_PATH] = "";
 	int error;
 
-	if (cp->to.ops->look(&cp->to, to, to_name, &there) < 0)
-		return rr_cp_fail(cp, &cp->to);
-	if (file_check_target(cp, info, &there) < 0)
+	if (file_prepare_link(cp, &pair, target) < 0 ||
+		file_make_temporary(cp, to, to_name, info, target, temporary) < 0)
 		return -1;
-	if (cp->from.ops->read_link(&cp->from, from, name, info, target) < 0)
-		return rr_cp_fail(cp, &cp->from);
-	if (file_make_temporary_link(cp, to, to_name, target, temporary) < 0)
-		return -1;
-	if (cp->archive && cp->to.ops->set_link(&cp->to, to, temporary, info) < 0)
+	if (cp->preserve && cp->to.ops->set_link(&cp->to, to, temporary, info) < 0)
 		error = rr_cp_fail(cp, &cp->to);
 	else
 		error = file_put_in_place(cp, to, temporary, to_name);
-	if (error)
+	if (error) {
 		rr_cp_remove_temporary(cp, to, temporary);
-	else
+		return error;
+	}
+	rr_cp_say_done(cp, "copy");
+	if (info->kind == RR_KIND_LINK)
 		cp->sums.links++;
-	return error;
+	else
+		cp->sums.specials++;
+	return 0;
 }

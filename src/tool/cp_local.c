@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "tool/cp_local.h"
@@ -17,13 +18,15 @@ int
 rr_cp_local_fail(struct rr_side *side)
 {
 	side->fatal = errno == ENOSPC || errno == EDQUOT || errno == EROFS || errno == EIO || errno == EMFILE;
+	side->gone = errno == ENOENT || errno == ESTALE;
+	side->unsure = false;
 	return rr_fail(&side->text, -RPCRDMA_ERR_SYSTEM, "%s", strerror(errno));
 }
 
 int
 rr_cp_local_fail_because(struct rr_side *side, const char *why)
 {
-	side->fatal = false;
+	side->fatal = side->gone = side->unsure = false;
 	return rr_fail(&side->text, -RPCRDMA_ERR_SYSTEM, "%s", why);
 }
 
@@ -44,8 +47,13 @@ local_kind(mode_t mode)
 void
 rr_cp_local_describe(const struct stat *st, struct rr_info *info)
 {
+	enum rr_kind kind = local_kind(st->st_mode);
+
 	*info = (struct rr_info){
-		.kind = local_kind(st->st_mode),
+		.kind = kind,
+		.type = kind == RR_KIND_STREAM || kind == RR_KIND_OTHER ? st->st_mode & S_IFMT : 0,
+		.major = major(st->st_rdev),
+		.minor = minor(st->st_rdev),
 		.mode = st->st_mode & 07777,
 		.uid = st->st_uid,
 		.gid = st->st_gid,
@@ -72,6 +80,7 @@ local_look_at(struct rr_side *side, int at, const char *name, int flags, struct 
 	if (fstatat(at, name, &st, flags) < 0)
 		return errno == ENOENT ? 0 : rr_cp_local_fail(side);
 	rr_cp_local_describe(&st, info);
+	rr_cp_local_narrow(side, at, name, info);
 	return 0;
 }
 
@@ -106,15 +115,52 @@ local_enter(struct rr_side *side, const struct rr_place *place, const char *name
 	int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC | (place ? O_NOFOLLOW : 0);
 
 	(void)info;
-	into->fd = openat(rr_cp_local_at(place), name, flags);
+	*into = (struct rr_place){ .fd = openat(rr_cp_local_at(place), name, flags) };
 	return into->fd < 0 ? rr_cp_local_fail(side) : 0;
 }
 
 static void
-local_leave(struct rr_side *side, struct rr_place *place)
+local_park(struct rr_side *side, struct rr_place *place)
 {
+	struct stat st;
+
 	(void)side;
+	if (fstat(place->fd, &st) < 0)
+		return;
+	place->parked = true;
+	place->device = st.st_dev;
+	place->number = st.st_ino;
 	close(place->fd);
+	place->fd = -1;
+}
+
+/* Opens a parked place again, as the directory above `below`. Returns 0, or a negative number. */
+static int
+local_unpark(struct rr_side *side, struct rr_place *place, const struct rr_place *below)
+{
+	struct stat st;
+
+	place->parked = false;
+	place->fd = openat(below->fd, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (place->fd >= 0 && fstat(place->fd, &st) == 0 && st.st_dev == place->device &&
+		st.st_ino == place->number)
+		return 0;
+	if (place->fd >= 0)
+		close(place->fd);
+	place->fd = -1;
+	return rr_cp_local_fail_because(
+		side, "it was moved or removed meanwhile: the rest of the directory above it is left out");
+}
+
+static int
+local_leave(struct rr_side *side, struct rr_place *place, struct rr_place *above)
+{
+	int error = above && above->parked ? local_unpark(side, above, place) : 0;
+
+	if (error)
+		above->lost = true;
+	close(place->fd);
+	return error;
 }
 
 /* Adds the names of an open directory to the catalog, without their attributes. errno is set to 0 before each
@@ -246,12 +292,14 @@ const struct rr_side_ops rr_side_local = {
 	.look = local_look,
 	.examine = local_examine,
 	.enter = local_enter,
+	.park = local_park,
 	.leave = local_leave,
 	.list = local_list,
 	.read_link = local_read_link,
 	.make_directory = local_make_directory,
 	.make_link = local_make_link,
 	.set = local_set,
+	.make_special = rr_cp_local_make_special,
 	.set_link = rr_cp_local_set_link,
 	.make_name = rr_cp_local_make_name,
 	.list_xattrs = rr_cp_local_list_xattrs,

@@ -18,13 +18,20 @@ rr_cp_local_at(const struct rr_place *place)
 }
 
 /* Writes the text for errno into side->text. Sets side->fatal to true if other files would fail, too, for
- * example because the disk is full, and otherwise to false. Returns a negative number. */
+ * example because the disk is full, and otherwise to false; likewise side->gone, if the object does not exist
+ * any more. Returns a negative number. */
 int rr_cp_local_fail(struct rr_side *side);
-/* Does the same for an error that no call has reported by errno, with the reason as text. Sets side->fatal to
- * false. */
+/* Does the same for an error that no call has reported by errno, with the reason as text. Sets side->fatal
+ * and side->gone to false. */
 int rr_cp_local_fail_because(struct rr_side *side, const char *why);
 /* Converts the result of fstat(2) to *info. */
 void rr_cp_local_describe(const struct stat *st, struct rr_info *info);
+
+/* Takes into account the access list of an object of the source, which info describes: it is `name` in the
+ * directory `at`, or the open object `at` itself if name is NULL. Sets info->listed if it has an access list,
+ * or a default one. With an access list, stat(2) shows its mask as the rights of the group: info->mode gets
+ * the rights that the group really has. Does nothing at the destination. */
+void rr_cp_local_narrow(const struct rr_side *side, int at, const char *name, struct rr_info *info);
 
 /* Gives the open object fd the mode and the times in info, and, with -a, also the owner and the group. It is
  * no error if owner or group cannot be set: the mode then comes without the set-user-ID and set-group-ID
@@ -50,6 +57,8 @@ int rr_cp_local_describe_file(struct rr_file *file, struct rr_info *info);
 void rr_cp_local_close(struct rr_file *file);
 
 /* ---- cp_local_archive.c ---- */
+int rr_cp_local_make_special(
+	struct rr_side *side, const struct rr_place *place, const char *name, const struct rr_info *info);
 int rr_cp_local_set_link(
 	struct rr_side *side, const struct rr_place *place, const char *name, const struct rr_info *info);
 int rr_cp_local_make_name(

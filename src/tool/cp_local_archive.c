@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
@@ -31,8 +32,20 @@ rr_cp_local_set(struct rr_side *side, int fd, const struct rr_info *info)
 	return fchmod(fd, info->mode & kept) < 0 || futimens(fd, times) < 0 ? rr_cp_local_fail(side) : 0;
 }
 
-/* Sets owner, group and times of a symbolic link. It is no error if this process may not set the owner, as
- * the owner of a link has no effect. Returns 0, or a negative number. */
+int
+rr_cp_local_make_special(
+	struct rr_side *side, const struct rr_place *place, const char *name, const struct rr_info *info)
+{
+	int result = mknodat(place->fd, name, info->type | 0600, makedev(info->major, info->minor));
+
+	if (result < 0 && errno == EEXIST)
+		return 1;
+	return result < 0 ? rr_cp_local_fail(side) : 0;
+}
+
+/* Sets owner, group and times of a symbolic link, named pipe or device, and of the latter two the mode. It is
+ * no error if this process may not set the owner: that of a link has no effect, and the others then belong to
+ * the user who copies them. Returns 0, or a negative number. */
 int
 rr_cp_local_set_link(
 	struct rr_side *side, const struct rr_place *place, const char *name, const struct rr_info *info)
@@ -40,6 +53,9 @@ rr_cp_local_set_link(
 	struct timespec times[2] = { info->atime, info->mtime };
 
 	if (fchownat(place->fd, name, info->uid, info->gid, AT_SYMLINK_NOFOLLOW) < 0 && errno != EPERM)
+		return rr_cp_local_fail(side);
+	if (info->kind != RR_KIND_LINK &&
+		fchmodat(place->fd, name, info->mode & RR_MODE_KEPT, AT_SYMLINK_NOFOLLOW) < 0)
 		return rr_cp_local_fail(side);
 	return utimensat(place->fd, name, times, AT_SYMLINK_NOFOLLOW) < 0 ? rr_cp_local_fail(side) : 0;
 }
@@ -82,6 +98,73 @@ rr_cp_local_make_name(
 	if (result < 0 && errno == EEXIST)
 		return 1;
 	return result < 0 ? rr_cp_local_fail(side) : 0;
+}
+
+/* ---- Access lists ---- */
+
+/* An access list as Linux has it, in extended attributes: the version, and entries of 8 octets. All numbers
+ * are little-endian: see <linux/posix_acl_xattr.h>. */
+enum {
+	LIST_VERSION = 2,
+	LIST_HEADER = 4,
+	LIST_ENTRY = 8,
+	LIST_GROUP = 0x04, /* the entry of the object's group */
+	LIST_MASK = 0x10,
+	LIST_ROOM = LIST_HEADER + 1000 * LIST_ENTRY
+};
+
+/* Reads an extended attribute of `name` in the directory `at`, or of the open object `at` if name is NULL.
+ * Returns its size; -1 if there is none, or with ERANGE if it has no room. */
+static ssize_t
+local_get_list(int at, const char *name, const char *attribute, uint8_t *data, size_t room)
+{
+	char path[32 + RR_NFS_NAME + 1];
+
+	if (!name)
+		return fgetxattr(at, attribute, data, room);
+	if (at == AT_FDCWD)
+		return getxattr(name, attribute, data, room);
+	if ((size_t)snprintf(path, sizeof(path), "/proc/self/fd/%d/%s", at, name) >= sizeof(path))
+		return -1;
+	return lgetxattr(path, attribute, data, room);
+}
+
+/* Returns the rights (0 to 7) that an access list gives the group: those of its entry that the mask allows.
+ * Returns 0 for a list of another form. */
+static uint32_t
+local_group_rights(const uint8_t *list, size_t size)
+{
+	uint32_t group = 0, mask = 7;
+
+	if (size < LIST_HEADER || list[0] != LIST_VERSION)
+		return 0;
+	for (size_t at = LIST_HEADER; at + LIST_ENTRY <= size; at += LIST_ENTRY) {
+		if (list[at] == LIST_GROUP)
+			group = list[at + 2];
+		if (list[at] == LIST_MASK)
+			mask = list[at + 2];
+	}
+	return group & mask & 7;
+}
+
+/* acl(5): "If the file has an ACL_MASK entry, ... the file group class permissions correspond to the
+ * permissions of the ACL_MASK entry". */
+void
+rr_cp_local_narrow(const struct rr_side *side, int at, const char *name, struct rr_info *info)
+{
+	uint8_t list[LIST_ROOM];
+	ssize_t size;
+
+	if (!side->source || info->kind == RR_KIND_NONE || info->kind == RR_KIND_LINK)
+		return;
+	size = local_get_list(at, name, "system.posix_acl_access", list, sizeof(list));
+	if (size < 0 && errno == ERANGE)
+		size = 0;
+	info->listed = size >= 0;
+	if (info->listed)
+		info->mode = (info->mode & ~070u) | local_group_rights(list, (size_t)size) << 3;
+	if (info->kind == RR_KIND_DIRECTORY && !info->listed)
+		info->listed = local_get_list(at, name, "system.posix_acl_default", list, 0) > 0;
 }
 
 /* ---- Extended attributes: those that users set ---- */

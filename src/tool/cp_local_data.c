@@ -127,6 +127,10 @@ rr_cp_local_extent(struct rr_extent *extent)
 		return 1;
 	}
 	to = from < 0 ? -1 : lseek(file->fd, from, SEEK_HOLE);
+	/* lseek(2): EINVAL: "whence is not valid": many files that a program makes as they are read. */
+	extent->unknown = to < 0 && (errno == EINVAL || errno == EOPNOTSUPP);
+	if (extent->unknown)
+		return 1;
 	if (to < 0)
 		return rr_cp_local_fail(file->side);
 	extent->start = (uint64_t)from;
@@ -311,6 +315,7 @@ rr_cp_local_describe_file(struct rr_file *file, struct rr_info *info)
 	if (fstat(file->fd, &st) < 0)
 		return rr_cp_local_fail(file->side);
 	rr_cp_local_describe(&st, info);
+	rr_cp_local_narrow(file->side, file->fd, NULL, info);
 	return 0;
 }
 

@@ -184,12 +184,12 @@ pump_skip_hole(struct rr_pump *pump)
 /* ---- Pieces ---- */
 
 /* Whether a further piece may be read now: there are octets that were not read yet, and it is known where
- * they begin; a stream has no other read under way; and the window has room. Pieces that are written in order
- * may use all slots, as those that came early are held in theirs. */
+ * they begin; no other read is under way if the end is not known; and the window has room. Pieces that are
+ * written in order may use all slots, as those that came early are held in theirs. */
 static bool
 pump_may_read(const struct rr_pump *pump)
 {
-	if (pump->error || pump->next == pump->end || pump->seeking || (pump->reading && pump->from->stream))
+	if (pump->error || pump->next == pump->end || pump->seeking || (pump->reading && pump->to_end))
 		return false;
 	return pump->in_order || pump->busy < pump->window.size;
 }
@@ -315,22 +315,39 @@ pump_read_on(struct rr_pump *pump)
 			pump_slot_advance(pump, &pump->slots[i]);
 }
 
-/* Handles a piece that has been read into the slot, and begins to write it. If fewer octets came than were
- * asked for, a stream ends there; a file has changed, which ends the copy. Returns 1 if the slot can do its
+/* Notes what the piece that was read into the slot says about the end of the source. RFC 1813, 3.3.6: "eof:
+ * If the read ended at the end-of-file (formally, in a correctly formed READ request, if READ3args.offset
+ * plus READ3resok.count is equal to the size of the file), eof is returned as TRUE". Returns 0; or an error
+ * if the source ends before the size that it should have: rr_pump_copy() then reads it to its end. */
+static int
+pump_note_end(struct rr_pump *pump, const struct rr_pump_slot *slot)
+{
+	uint64_t end = slot->start + slot->filled;
+
+	if (slot->filled == slot->piece.length) {
+		pump->at_end |= end == pump->end && pump->from->side->nfs && slot->piece.io.eof;
+		return 0;
+	}
+	if (pump->to_end) {
+		pump->next = pump->end = end;
+		return 0;
+	}
+	pump->is_short = true;
+	return pump_changed(pump);
+}
+
+/* Handles a piece that has been read into the slot, and begins to write it. Returns 1 if the slot can do its
  * next step at once; 0 if it has to wait; or a negative number. */
 static int
 pump_slot_take(struct rr_pump *pump, struct rr_pump_slot *slot)
 {
-	bool stream = pump->from->stream;
+	int error;
 
 	slot->filled = slot->piece.moved;
 	slot->cursor = 0;
 	pump->reading = false;
-	if (slot->filled != slot->piece.length && !stream)
-		return pump_changed(pump);
-	if (slot->filled != slot->piece.length)
-		pump->next = pump->end = slot->start + slot->filled;
-	return pump_slot_write(pump, slot);
+	error = pump_note_end(pump, slot);
+	return error ? error : pump_slot_write(pump, slot);
 }
 
 /* Does the next step of a slot according to its state: begins to read a piece of the file into the slot, or
@@ -383,14 +400,14 @@ pump_cancel(struct rr_pump *pump)
 
 /* ---- Running ---- */
 
-/* Copies the first `size` octets of the file, or a stream to its end, by reading and writing them. Returns
- * when all is written, or after an error or a signal: 0, or the error. */
+/* Copies the octets of the file from `start` up to `end`, or to the end of the source, by reading and writing
+ * them. Returns when all is written, or after an error or a signal: 0, or the error. */
 static int
-pump_run(struct rr_pump *pump, uint64_t size)
+pump_run(struct rr_pump *pump, uint64_t start, uint64_t end)
 {
-	pump->next = pump->done = pump->again ? 0 : pump->to->kept;
+	pump->next = pump->done = start;
 	pump->extent.end = 0;
-	pump->end = size;
+	pump->end = end;
 	pump->reading = false;
 	pump_read_on(pump);
 	while (pump->busy > 0 && !pump->error && !rr_tool_interrupted(NULL)) {
@@ -405,8 +422,8 @@ pump_run(struct rr_pump *pump, uint64_t size)
 	return pump->error;
 }
 
-/* Copies the first `size` octets of the file. If possible, the server copies them by itself; otherwise this
- * program reads and writes them. Returns 0, or the error. */
+/* Copies the first `size` octets of the file, or a stream to its end. If possible, the server copies them by
+ * itself; otherwise this program reads and writes them. Returns 0, or the error. */
 static int
 pump_move(struct rr_pump *pump, uint64_t size)
 {
@@ -414,7 +431,50 @@ pump_move(struct rr_pump *pump, uint64_t size)
 
 	if (result < 0)
 		pump_stop(pump, pump->to->side, result);
-	return result == 1 ? pump_run(pump, size) : result;
+	return result == 1 ? pump_run(pump, pump->again ? 0 : pump->to->kept, size) : result;
+}
+
+/* Copies the octets from `start` to the end of the source, wherever that is, one piece after the other: many
+ * files that are made while they are read, as those of /proc, can be read in no other way. Stores the end in
+ * info->size. Returns 0, or the error. */
+static int
+pump_run_to_end(struct rr_pump *pump, uint64_t start, struct rr_info *info)
+{
+	const bool in_order = pump->in_order, extents = pump->extents;
+	int error;
+
+	pump->in_order = pump->to_end = true;
+	pump->extents = false;
+	error = pump_run(pump, start, RR_SIZE_UNKNOWN);
+	pump->in_order = in_order;
+	pump->to_end = pump->from->stream;
+	pump->extents = extents;
+	pump->unsized |= pump->end != info->size;
+	info->size = pump->end;
+	return error;
+}
+
+/* Copies the first `size` octets of the file; then what the source has behind them, as info->size may be
+ * wrong. A source that is shorter is read anew; but only from where it was written into a stream, which takes
+ * no octet back. Stores the size of what was copied in info->size. Returns 0, or the error. */
+static int
+pump_move_whole(struct rr_pump *pump, uint64_t size, struct rr_info *info)
+{
+	int error;
+
+	pump->at_end = pump->is_short = false;
+	error = pump_move(pump, size);
+	if (pump->is_short && pump->error == -RPCRDMA_ERR_SYSTEM && !rr_tool_interrupted(NULL)) {
+		pump->error = 0;
+		pump->failed = NULL;
+		pump->last = 0;
+		return pump_run_to_end(pump, pump->to->stream ? pump->done : 0, info);
+	}
+	if (pump->from->stream)
+		info->size = pump->end;
+	if (error || pump->from->stream || pump->at_end || pump->again)
+		return error;
+	return pump_run_to_end(pump, size, info);
 }
 
 /* Checks that the source still has the size that it had at the beginning of the copy. A stream is not
@@ -451,6 +511,8 @@ pump_begin(struct rr_pump *pump, struct rr_file *from, struct rr_file *to, const
 	pump->last = to->kept;
 	pump->copied_within = 0;
 	pump->in_order = from->stream || to->stream;
+	pump->to_end = from->stream;
+	pump->unsized = false;
 	pump->extents = holes && sparse;
 	pump->punch = holes && pump->sparse == RR_SPARSE_ALWAYS;
 	/* If zeroes have to be found, or written in place of holes, this side must see the data. */
@@ -477,17 +539,15 @@ pump_may_repeat(struct rr_pump *pump)
 int
 rr_pump_copy(struct rr_pump *pump, struct rr_file *from, struct rr_file *to, struct rr_info *info)
 {
-	uint64_t todo = from->stream ? RR_SIZE_UNKNOWN : info->size;
+	uint64_t todo = from->stream ? RR_SIZE_UNKNOWN : info->size, told = info->size;
 	int error = 0;
 
 	pump_begin(pump, from, to, info);
 	/* In the first round, todo is the whole file; then commit() sets it to the octets that were lost. */
 	for (int round = 0; round < ROUNDS; round++) {
-		if (pump_move(pump, todo) || pump_check_size(pump, info->size))
+		if (pump_move_whole(pump, todo, info) || pump_check_size(pump, told))
 			return pump->error;
-		if (from->stream)
-			info->size = pump->end;
-		to->short_end = pump->last < info->size;
+		to->short_end = pump->unsized || pump->last < info->size;
 		error = to->side->ops->commit(to, &todo);
 		if (error)
 			pump_stop(pump, to->side, error);

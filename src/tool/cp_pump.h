@@ -63,9 +63,13 @@ struct rr_pump {
 	bool extents;   /* the source's holes are known, and left out */
 	bool seeking;   /* the next extent is being asked for */
 	bool punch;     /* zeroes are not written */
-	bool in_order;  /* one of the files is a stream */
+	bool in_order;  /* one of the files is a stream, or to_end is set */
+	bool to_end;    /* the end of the source is not known: it is read piece by piece up to there */
+	bool at_end;    /* the server said that the octets in front of `end` are all */
+	bool is_short;  /* the source ended before the size that it should have */
+	bool unsized;   /* the source had not as many octets as its size says */
 	bool by_server; /* the server copies by itself */
-	bool reading;   /* a piece is being read; only looked at if the source is a stream */
+	bool reading;   /* a piece is being read; only looked at if to_end is set */
 	bool again;     /* octets that the server lost in a restart are copied again: they were counted */
 	int error;
 	struct rr_side *failed; /* its text has the reason of the error */
@@ -82,10 +86,11 @@ int rr_pump_init(struct rr_pump *pump, struct rpcrdma_engine *engine, struct rr_
 void rr_pump_free(struct rr_pump *pump);
 
 /*
- * Copies info->size octets, or all up to the end if `from` is a stream, and has the receiving side commit
- * them; octets that the server lost in a restart are read and written again. It is an error if the source has
- * another size at the end. Stores the number of octets copied in info->size. No read or write is under way
- * when the function returns. Returns 0; or an error, whose text is that of the side pump->failed.
+ * Copies all octets of `from`, and has the receiving side commit them; octets that the server lost in a
+ * restart are read and written again. info->size, of a file, may be wrong, as that of the files of /proc is:
+ * the file is read up to its end. It is an error if the source says another size at the end of the copy than
+ * it said before. Stores the number of octets copied in info->size. No read or write is under way when the
+ * function returns. Returns 0; or an error, whose text is that of the side pump->failed.
  */
 int rr_pump_copy(struct rr_pump *pump, struct rr_file *from, struct rr_file *to, struct rr_info *info);
 

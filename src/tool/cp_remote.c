@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
+#include <sys/stat.h>
 
 #include "tool/cp_remote.h"
 
@@ -11,9 +12,13 @@ rr_cp_remote_fail(struct rr_side *side, int error)
 {
 	side->fatal = error < 0 || error == NFS3ERR_NOSPC || error == NFS3ERR_DQUOT ||
 		      error == NFS3ERR_ROFS || error == NFS3ERR_IO;
+	/* RFC 1813, 2.6: NFS3ERR_STALE: "The file referred to by that file handle no longer exists". */
+	side->gone = error == NFS3ERR_NOENT || error == NFS3ERR_STALE;
+	side->unsure = error < 0;
 	/* An answer that makes no sense for a file does not end the copy of the other files. */
 	if (error == -RPCRDMA_ERR_PEER || error == -RPCRDMA_ERR_NOTSUP || error == -RPCRDMA_ERR_LIMIT)
 		side->fatal = false;
+	rr_nfs_explain_change(side->nfs, error);
 	return rr_fail(
 		&side->text, error < 0 ? error : -RPCRDMA_ERR_SYSTEM, "%s", rpcrdma_nfs_error(side->nfs));
 }
@@ -26,6 +31,19 @@ remote_check(struct rr_side *side, int error)
 	return error ? rr_cp_remote_fail(side, error) : 0;
 }
 
+/* Returns the type of a pipe, device or socket as struct rr_info has it; 0 for all other types. */
+static uint32_t
+remote_special_type(enum rpcrdma_nfs_type type)
+{
+	switch (type) {
+	case RPCRDMA_NFS_BLOCK_DEVICE: return S_IFBLK;
+	case RPCRDMA_NFS_CHARACTER_DEVICE: return S_IFCHR;
+	case RPCRDMA_NFS_SOCKET: return S_IFSOCK;
+	case RPCRDMA_NFS_FIFO: return S_IFIFO;
+	default: return 0;
+	}
+}
+
 /* Converts the NFS attributes of an object to *info, the form that both ends of a copy share. */
 static void
 remote_describe_object(const struct rpcrdma_nfs_object *object, struct rr_info *info)
@@ -36,6 +54,9 @@ remote_describe_object(const struct rpcrdma_nfs_object *object, struct rr_info *
 			: object->type == RPCRDMA_NFS_SYMLINK   ? RR_KIND_LINK
 								: RR_KIND_OTHER,
 		.mode = object->mode,
+		.type = remote_special_type(object->type),
+		.major = object->device_major,
+		.minor = object->device_minor,
 		.uid = object->uid,
 		.gid = object->gid,
 		.links = object->links,
@@ -70,7 +91,7 @@ remote_find(struct rr_side *side, const char *path, bool follow, struct rr_info 
 {
 	struct rpcrdma_nfs_object object = { .size = sizeof(object) };
 
-	return remote_found(side, rpcrdma_nfs_find(side->nfs, path, follow, &object), &object, info);
+	return remote_found(side, rr_nfs_find(side->nfs, path, follow, &object), &object, info);
 }
 
 static int
@@ -97,15 +118,22 @@ remote_enter(struct rr_side *side, const struct rr_place *place, const char *nam
 	struct rr_place *into)
 {
 	(void)side, (void)place, (void)name;
-	into->handle = info->handle;
+	*into = (struct rr_place){ .fd = -1, .handle = info->handle };
 	return 0;
 }
 
-/* Does nothing, as a file handle need not be closed; so does remote_close(). */
+/* Does nothing, as a file handle need not be closed; so do remote_leave() and remote_close(). */
 static void
-remote_leave(struct rr_side *side, struct rr_place *place)
+remote_park(struct rr_side *side, struct rr_place *place)
 {
 	(void)side, (void)place;
+}
+
+static int
+remote_leave(struct rr_side *side, struct rr_place *place, struct rr_place *above)
+{
+	(void)side, (void)place, (void)above;
+	return 0;
 }
 
 static int
@@ -141,7 +169,7 @@ remote_make_directory(
 	int error = rr_nfs_mkdir(side->nfs, &place->handle, name, &attributes, &object);
 
 	if (!error)
-		into->handle = object.handle;
+		*into = (struct rr_place){ .fd = -1, .handle = object.handle };
 	return remote_check(side, error);
 }
 
@@ -214,8 +242,8 @@ remote_check_writable(struct rr_side *side, const struct rpcrdma_nfs_handle *han
 		return rr_cp_remote_fail(side, error);
 	if (granted & ACCESS3_MODIFY)
 		return 0;
-	side->fatal = false;
-	return rr_fail(&side->text, -RPCRDMA_ERR_SYSTEM, "%s", rpcrdma_nfs_status_text(NFS3ERR_ACCES));
+	side->fatal = side->gone = side->unsure = false;
+	return rr_fail(&side->text, -RPCRDMA_ERR_SYSTEM, "%s", rr_nfs_status_text(side->nfs, NFS3ERR_ACCES));
 }
 
 /* Prepares to write over an existing file. Returns 1 if a new file should replace the old one: place is not
@@ -307,12 +335,14 @@ const struct rr_side_ops rr_side_remote = {
 	.look = remote_look,
 	.examine = remote_examine,
 	.enter = remote_enter,
+	.park = remote_park,
 	.leave = remote_leave,
 	.list = remote_list,
 	.read_link = remote_read_link,
 	.make_directory = remote_make_directory,
 	.make_link = remote_make_link,
 	.set = remote_set,
+	.make_special = rr_cp_remote_make_special,
 	.set_link = rr_cp_remote_set_link,
 	.make_name = rr_cp_remote_make_name,
 	.list_xattrs = rr_cp_remote_list_xattrs,

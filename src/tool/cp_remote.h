@@ -8,7 +8,8 @@
 
 /* Stores the client's text of an error in side->text. error is a negative number of this library, or a
  * positive nfsstat3. Sets side->fatal to true if other files would fail, too, as without a connection or
- * without space at the server, and otherwise to false. Returns a negative number. */
+ * without space at the server, and otherwise to false; likewise side->gone, if the object does not exist any
+ * more. Returns a negative number. */
 int rr_cp_remote_fail(struct rr_side *side, int error);
 
 /* Returns the attributes of info that are to be set: mode and times, and with -a owner and group as long as
@@ -16,9 +17,11 @@ int rr_cp_remote_fail(struct rr_side *side, int error);
  * group. */
 sattr3 rr_cp_remote_attributes(const struct rr_side *side, const struct rr_info *info);
 
-/* Sets the attributes of a file. If the server refuses them and they have an owner, tries without the owner,
- * and without the set-user-ID and set-group-ID bits, and leaves out the owner of all later files, too
- * (side->keep_uid); then likewise with the group. Returns 0, or the error of the last SETATTR. */
+/* Sets the attributes of a file: the owner, the group and the size in front of a mode with set-user-ID or
+ * set-group-ID bits and of the times, as many servers clear these bits when they set the others. If the
+ * server refuses them and they have an owner, tries without the owner, and without the set-user-ID and
+ * set-group-ID bits, and leaves out the owner of all later files, too (side->keep_uid); then likewise with
+ * the group. Returns 0, or the error of the last SETATTR. */
 int rr_cp_remote_apply(struct rr_side *side, const struct rpcrdma_nfs_handle *handle, sattr3 attributes);
 
 int rr_cp_remote_create(struct rr_side *side, const struct rr_place *place, const char *name, uint64_t size,
@@ -38,6 +41,8 @@ void rr_cp_remote_note_unstable(
 int rr_cp_remote_commit(struct rr_file *file, uint64_t *lost);
 
 /* ---- cp_remote_archive.c ---- */
+int rr_cp_remote_make_special(
+	struct rr_side *side, const struct rr_place *place, const char *name, const struct rr_info *info);
 int rr_cp_remote_set_link(
 	struct rr_side *side, const struct rr_place *place, const char *name, const struct rr_info *info);
 int rr_cp_remote_make_name(

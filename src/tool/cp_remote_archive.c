@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "tool/cp_remote.h"
+
+#include <sys/stat.h>
+
 #include "ulb/nfs42.h"
 
 /* The parts of files of a server that cp -a keeps beside data: owners, hard links, extended attributes. The
@@ -41,8 +44,10 @@ remote_is_refusal(int error)
 	return error == NFS3ERR_PERM || error == NFS3ERR_ACCES || error == NFS4ERR_BADOWNER;
 }
 
-int
-rr_cp_remote_apply(struct rr_side *side, const struct rpcrdma_nfs_handle *handle, sattr3 attributes)
+/* Sets the attributes by one SETATTR; leaves out the owner, and then the group, if the server refuses them.
+ */
+static int
+remote_set_together(struct rr_side *side, const struct rpcrdma_nfs_handle *handle, sattr3 attributes)
 {
 	int error = rr_nfs_setattr(side->nfs, handle, &attributes);
 
@@ -58,6 +63,47 @@ rr_cp_remote_apply(struct rr_side *side, const struct rpcrdma_nfs_handle *handle
 	return error;
 }
 
+/* Tells whether a server may undo one of the attributes as it sets another: chown(2) and a change of size
+ * clear the set-user-ID and set-group-ID bits, and a change of size sets the time of modification. */
+static bool
+remote_undo_each_other(const sattr3 *attributes)
+{
+	return attributes->size.set_it ||
+	       (attributes->mode.set_it && attributes->mode.u.mode & ~RR_MODE_KEPT);
+}
+
+/* Owner, group and size go first if mode and times could be lost with them. */
+int
+rr_cp_remote_apply(struct rr_side *side, const struct rpcrdma_nfs_handle *handle, sattr3 attributes)
+{
+	sattr3 first = { .uid = attributes.uid, .gid = attributes.gid, .size = attributes.size };
+	int error;
+
+	if (!remote_undo_each_other(&attributes))
+		return remote_set_together(side, handle, attributes);
+	error = remote_set_together(side, handle, first);
+	if (error)
+		return error;
+	attributes.uid.set_it = attributes.gid.set_it = attributes.size.set_it = false;
+	if (!side->keep_uid || !side->keep_gid)
+		attributes.mode.u.mode &= RR_MODE_KEPT;
+	return remote_set_together(side, handle, attributes);
+}
+
+int
+rr_cp_remote_make_special(
+	struct rr_side *side, const struct rr_place *place, const char *name, const struct rr_info *info)
+{
+	ftype3 type = info->type == S_IFIFO ? NF3FIFO : info->type == S_IFBLK ? NF3BLK : NF3CHR;
+	sattr3 attributes = { .mode = { .set_it = true, .u.mode = 0600 } };
+	int error = rr_nfs_mknod(
+		side->nfs, &place->handle, name, type, (specdata3){ info->major, info->minor }, &attributes);
+
+	if (error == NFS3ERR_EXIST)
+		return 1;
+	return error ? rr_cp_remote_fail(side, error) : 0;
+}
+
 int
 rr_cp_remote_set_link(
 	struct rr_side *side, const struct rr_place *place, const char *name, const struct rr_info *info)
@@ -66,12 +112,13 @@ rr_cp_remote_set_link(
 	struct rr_nfs_object link;
 	int error = rr_nfs_lookup(side->nfs, &place->handle, name, &link);
 
-	attributes.mode.set_it = false;
+	attributes.mode.set_it = info->kind != RR_KIND_LINK;
+	attributes.mode.u.mode &= RR_MODE_KEPT;
 	if (!error)
 		error = rr_cp_remote_apply(side, &link.handle, attributes);
 	/* A server's refusal, which is positive, is no error of the copy: some servers cannot set any
 	 * attribute of a link. */
-	return error < 0 ? rr_cp_remote_fail(side, error) : 0;
+	return error < 0 || (error && info->kind != RR_KIND_LINK) ? rr_cp_remote_fail(side, error) : 0;
 }
 
 int

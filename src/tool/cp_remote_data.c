@@ -17,6 +17,7 @@ rr_cp_remote_create(struct rr_side *side, const struct rr_place *place, const ch
 	struct rr_nfs_object object;
 	int error;
 
+	side->unsure = false;
 	if (size != RR_SIZE_UNKNOWN && size > rr_nfs_file_max(side->nfs))
 		return rr_fail(&side->text, -RPCRDMA_ERR_LIMIT, "the file is larger than the server takes");
 	error = rr_nfs_create(side->nfs, &place->handle, name, true, &attributes, &object);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "tool/ask.h"
 #include "tool/cp.h"
 
 /* --update, --checksum and --resume: finds files, and beginnings of files, that the destination has already.
@@ -154,14 +155,14 @@ same_prepare(struct same *same)
 	return same->memory != NULL;
 }
 
-/* Tells whether the first `size` octets of both open files are equal. Returns false also if a file cannot be
- * read. */
+/* Tells whether both open files have `size` octets, which are equal; that they have no more is read, too, as
+ * the size of a file may be wrong. Returns false also if a file cannot be read. */
 static bool
 same_data(struct same *same, uint64_t size)
 {
 	bool equal = same_prepare(same);
 
-	for (uint64_t offset = 0; offset < size && equal; offset += same->length)
+	for (uint64_t offset = 0; offset <= size && equal; offset += same->length)
 		equal = same_piece(same, offset, size);
 	free(same->memory);
 	return equal;
@@ -217,6 +218,18 @@ same_is_older(struct timespec a, struct timespec b)
 }
 
 bool
+rr_cp_is_kept(struct rr_cp *cp, const struct rr_cp_pair *pair)
+{
+	struct rr_info there;
+
+	if ((!cp->keep && !cp->ask) || cp->fresh ||
+		cp->to.ops->look(&cp->to, pair->to, pair->to_name, &there) < 0 || there.kind == RR_KIND_NONE)
+		return false;
+	rr_progress_hide(&cp->progress);
+	return cp->keep || !rr_ask(cp->tool, "write over %s%s", cp->to_name, cp->path);
+}
+
+bool
 rr_cp_same(struct rr_cp *cp, const struct rr_cp_pair *pair)
 {
 	struct rr_info there;
@@ -229,7 +242,8 @@ rr_cp_same(struct rr_cp *cp, const struct rr_cp_pair *pair)
 			      : cp->to.ops->find(&cp->to, cp->to_path, true, &there);
 	if (error < 0 || there.kind != RR_KIND_FILE)
 		return false;
-	if (cp->update && !same_is_older(there.mtime, pair->info->mtime))
+	if (cp->update && (!same_is_older(there.mtime, pair->info->mtime) ||
+				  rr_cp_times_same(cp, pair->to, pair->info, &there)))
 		return true;
 	return cp->checksum && rr_cp_same_contents(cp, pair, &there);
 }

@@ -32,7 +32,10 @@ enum { RR_MODE_KEPT = 01777 };
  * local file system, or only for one of a server; so in the structures below. */
 struct rr_info {
 	enum rr_kind kind;
+	bool listed; /* local: it has an access list, or is a directory with one for what is made in it */
 	uint32_t mode;
+	uint32_t type;         /* of a STREAM or OTHER: S_IFIFO, S_IFCHR, S_IFBLK or S_IFSOCK; 0: "-" */
+	uint32_t major, minor; /* of a device */
 	uint32_t uid, gid, links;
 	uint64_t size, used; /* octets; used: octets of storage, fewer than size if the file has holes */
 	uint64_t fsid, fileid;
@@ -43,6 +46,8 @@ struct rr_info {
 /* A directory: a descriptor (local), or a file handle (remote). */
 struct rr_place {
 	int fd;
+	bool parked, lost;       /* by park(); leave() could not open it again */
+	uint64_t device, number; /* local, of a parked place */
 	struct rpcrdma_nfs_handle handle;
 };
 
@@ -117,6 +122,9 @@ struct rr_side {
 	uint32_t hole_unit;      /* octets of zeroes that become a hole: a power of two */
 	struct rr_text text;     /* of the last error */
 	bool fatal;              /* after that error, going on with other files would be of no use */
+	bool unsure;             /* that error is of a call that may have been executed: no answer came */
+	bool gone;               /* that error says that the object does not exist any more */
+	bool source;             /* this is the end that is copied from */
 	bool archive;            /* owners are kept, where that is allowed */
 	bool keep_uid, keep_gid; /* owner and group can be set, as far as this is known */
 };
@@ -138,7 +146,13 @@ struct rr_side_ops {
 	 * NULL, name is a path. */
 	int (*enter)(struct rr_side *side, const struct rr_place *place, const char *name,
 		const struct rr_info *info, struct rr_place *into);
-	void (*leave)(struct rr_side *side, struct rr_place *place);
+	/* Closes the descriptor of a place until leave(): a tree may have more levels than a process may have
+	 * descriptors. No other operation may use the place meanwhile. */
+	void (*park)(struct rr_side *side, struct rr_place *place);
+	/* Closes a place. If `above`, the place that it was entered from, is parked, opens that again before;
+	 * if that fails, as the directory was moved meanwhile, sets above->lost. above: NULL if it is not
+	 * parked. */
+	int (*leave)(struct rr_side *side, struct rr_place *place, struct rr_place *above);
 	/* Adds the entries of the directory to the catalog; a server may give their attributes, too. */
 	int (*list)(struct rr_side *side, const struct rr_place *place, struct rr_catalog *catalog);
 	/* Stores in target the path that a symbolic link contains, with a zero octet behind it. */
@@ -151,10 +165,15 @@ struct rr_side_ops {
 	/* Makes a symbolic link. Returns 1 if the name exists already. */
 	int (*make_link)(
 		struct rr_side *side, const struct rr_place *place, const char *name, const char *target);
+	/* Makes the named pipe or device that info describes, which only its owner may use until set_link()
+	 * sets its mode. Returns 1 if the name exists already. */
+	int (*make_special)(struct rr_side *side, const struct rr_place *place, const char *name,
+		const struct rr_info *info);
 	/* Sets the mode and times of the directory `place` to those in info. */
 	int (*set)(struct rr_side *side, const struct rr_place *place, const struct rr_info *info);
 	/* The operations from here to set_xattr() are those of cp -a (cp_local_archive.c,
-	 * cp_remote_archive.c). set_link() sets owner, group and times of a symbolic link. */
+	 * cp_remote_archive.c). set_link() sets owner, group and times of a symbolic link, and of a
+	 * named pipe or device the mode, too. */
 	int (*set_link)(struct rr_side *side, const struct rr_place *place, const char *name,
 		const struct rr_info *info);
 	/* Makes a hard link `name` in the place to the file `first`. Returns 1 if the name exists already. */

@@ -45,6 +45,7 @@ struct small_job {
 	enum small_state state;
 	const struct rr_place *from, *to;
 	const char *name;
+	size_t directory; /* the path of the directory is so much of the beginning of cp->path */
 	struct rr_info info;
 	bool fresh;  /* no object of the target's name is looked for: there is none, or it is replaced */
 	bool made;   /* the temporary file may exist */
@@ -115,6 +116,7 @@ small_finish(struct small_job *job)
 {
 	struct rr_cp *cp = job->cp;
 
+	rr_cp_say_done_in(cp, "copy", job->directory, job->name);
 	cp->sums.files++;
 	cp->sums.octets += job->info.size;
 	cp->sums.within += job->within ? job->info.size : 0;
@@ -192,6 +194,7 @@ small_read_local(struct small_job *job)
 	if (error)
 		return error;
 	error = side->ops->describe(&file, &job->info);
+	rr_cp_mask(job->cp, &job->info);
 	if (!error && (file.stream || job->info.kind != RR_KIND_FILE || small_has_xattrs(job->cp, &file)))
 		error = -RPCRDMA_ERR_SYSTEM;
 	if (!error && side->ops->read(&file, &piece) < 0)
@@ -228,8 +231,9 @@ small_read(struct small_job *job)
 
 /* Called when an operation on the destination has ended. Notes in job->made whether a temporary file may
  * exist now: also after an error, if the call may have been executed before it was sent again on a new
- * connection (op->again). Then goes on to the job's next state. A LOOKUP that has found the name counts as an
- * error, as rr_cp_file() handles files that exist. */
+ * connection (op->again), or no answer came that says what the server did (the error is negative). Then goes
+ * on to the job's next state. A LOOKUP that has found the name counts as an error, as rr_cp_file() handles
+ * files that exist. */
 static void
 small_op_done(struct rr_nfs_op *op, int error)
 {
@@ -237,12 +241,12 @@ small_op_done(struct rr_nfs_op *op, int error)
 
 	if (job->state == SMALL_LOOKING)
 		error = error == NFS3ERR_NOENT ? 0 : -RPCRDMA_ERR_SYSTEM;
-	if (job->state == SMALL_CREATING && (!error || op->again))
-		job->made = true;
-	if (job->state == SMALL_PUTTING)
+	if (job->state == SMALL_CREATING || job->state == SMALL_PUTTING)
 		job->made |= error < 0 || op->again;
-	if (job->state == SMALL_CREATING && !error)
+	if (job->state == SMALL_CREATING && !error) {
 		job->handle = op->object.handle;
+		job->made = true;
+	}
 	small_next(job, error);
 }
 
@@ -469,8 +473,9 @@ small_is_sparse(const struct rr_cp *cp, const struct rr_info *info)
 }
 
 /* Tells whether a job can copy the file. The file must be small and without holes, the command line must not
- * name it itself, and with -a it must have no further hard links. In an existing local directory, the name
- * must be free, or that of a file that `rpcrdma sync` replaces. */
+ * name it itself, and with -a it must have no further hard links, and no set-user-ID or set-group-ID bit,
+ * which takes a SETATTR of its own. In an existing local directory, the name must be free, or that of a file
+ * that `rpcrdma sync` replaces. */
 static bool
 small_fits(struct rr_cp *cp, const struct rr_info *info, const struct rr_place *to, const char *name)
 {
@@ -478,7 +483,7 @@ small_fits(struct rr_cp *cp, const struct rr_info *info, const struct rr_place *
 	struct rr_info there;
 
 	if (cp->depth == 0 || info->size >= most || small_is_sparse(cp, info) ||
-		(cp->archive && info->links > 1))
+		(cp->archive && info->links > 1) || (cp->preserve && info->mode & ~RR_MODE_KEPT))
 		return false;
 	/* A local directory can be looked at at once. */
 	return cp->to.nfs || cp->fresh ||
@@ -504,7 +509,9 @@ rr_cp_small(struct rr_cp *cp, const struct rr_place *from, const char *name, con
 	job->from = from;
 	job->to = to;
 	job->name = name;
+	job->directory = strlen(cp->path) - strlen(name) - 1;
 	job->info = *info;
+	rr_cp_mask(cp, &job->info);
 	job->fresh = cp->fresh || cp->sync; /* an existing file is replaced */
 	job->made = false;
 	job->within = cp->pump.within && info->size > 0;

@@ -58,6 +58,9 @@ summary_print_counts(FILE *out, const struct rr_cp_sums *sums, bool dry)
 			summary_plural(sums->directories, "directory", "directories"));
 	if (sums->links)
 		fprintf(out, ", %" PRIu64 " %s", sums->links, summary_plural(sums->links, "link", "links"));
+	if (sums->specials)
+		fprintf(out, ", %" PRIu64 " %s", sums->specials,
+			summary_plural(sums->specials, "pipe or device", "pipes and devices"));
 	if (sums->names)
 		fprintf(out, ", %" PRIu64 " more %s of files", sums->names,
 			summary_plural(sums->names, "name", "names"));
@@ -66,6 +69,8 @@ summary_print_counts(FILE *out, const struct rr_cp_sums *sums, bool dry)
 	if (sums->skipped)
 		fprintf(out, ", %s %" PRIu64 " as %s", dry ? "leave" : "left", sums->skipped,
 			summary_plural(sums->skipped, "it is", "they are"));
+	if (sums->vanished)
+		fprintf(out, ", %" PRIu64 " vanished", sums->vanished);
 	fprintf(out, ": %" PRIu64 " octets", sums->octets);
 }
 
@@ -93,12 +98,14 @@ summary_print_json(FILE *out, const struct rr_cp_sums *sums, const struct rpcrdm
 	double rate = seconds > 0 ? (double)sums->octets / seconds : 0;
 
 	fprintf(out,
-		"{\"files\":%" PRIu64 ",\"directories\":%" PRIu64 ",\"links\":%" PRIu64 ",\"names\":%" PRIu64
-		",\"removed\":%" PRIu64 ",\"skipped\":%" PRIu64 ",\"failed\":%" PRIu64 ",\"octets\":%" PRIu64
+		"{\"files\":%" PRIu64 ",\"directories\":%" PRIu64 ",\"links\":%" PRIu64
+		",\"specials\":%" PRIu64 ",\"names\":%" PRIu64 ",\"removed\":%" PRIu64 ",\"skipped\":%" PRIu64
+		",\"vanished\":%" PRIu64 ",\"failed\":%" PRIu64 ",\"octets\":%" PRIu64
 		",\"octets_resumed\":%" PRIu64 ",\"octets_within_server\":%" PRIu64
 		",\"seconds\":%.6f,\"octets_per_second\":%.0f,",
-		sums->files, sums->directories, sums->links, sums->names, sums->removed, sums->skipped,
-		sums->failed, sums->octets, sums->resumed, sums->within, seconds, rate);
+		sums->files, sums->directories, sums->links, sums->specials, sums->names, sums->removed,
+		sums->skipped, sums->vanished, sums->failed, sums->octets, sums->resumed, sums->within,
+		seconds, rate);
 	fprintf(out,
 		"\"octets_rdma_write\":%" PRIu64 ",\"octets_rdma_read\":%" PRIu64
 		",\"octets_inline\":%" PRIu64 ",\"reconnects\":%" PRIu32 ",\"over\":\"%s\"}\n",
@@ -130,7 +137,7 @@ rr_cp_summary(struct rr_cp *cp)
 	rr_cp_count(cp, &cp->remotes[1]);
 	if (cp->json)
 		summary_print_json(out, &cp->sums, &cp->counters, seconds, cp->reconnects, over);
-	else if (cp->sums.files || cp->sums.directories || cp->sums.links || cp->sums.skipped ||
-		 !cp->sums.failed)
+	else if (cp->sums.files || cp->sums.directories || cp->sums.links || cp->sums.specials ||
+		 cp->sums.skipped || !cp->sums.failed)
 		summary_print_text(cp, out, seconds, over);
 }

@@ -139,9 +139,9 @@ top_find_target(
  * for the source: it has no name, such as the root of a server, or `rpcrdma sync` copies it. Failures are
  * reported and counted. */
 static void
-top_copy_contents(struct rr_cp *cp, const char *path, const struct rr_info *info, const struct target *target)
+top_copy_contents(struct rr_cp *cp, const char *path, const struct rr_info *info, struct target *target)
 {
-	const struct rr_place *to = &target->place;
+	struct rr_place *to = &target->place;
 	struct rr_place inside;
 
 	if (info->kind != RR_KIND_DIRECTORY || !cp->recursive) {
@@ -154,8 +154,9 @@ top_copy_contents(struct rr_cp *cp, const char *path, const struct rr_info *info
 	}
 	cp->to_top = *to;
 	cp->to_top_number = target->info.fileid;
+	cp->listed += cp->preserve && info->listed;
 	if (cp->sync)
-		rr_cp_directory_there(cp, info, &target->info);
+		rr_cp_directory_there(cp, to, info, &target->info);
 	cp->depth++;
 	/* The trail is empty: the top can always be entered. */
 	(void)rr_trail_enter(&cp->trail, info->fsid, info->fileid);
@@ -164,7 +165,7 @@ top_copy_contents(struct rr_cp *cp, const char *path, const struct rr_info *info
 	cp->depth--;
 	if (cp->sync)
 		rr_cp_directory_end(cp, &inside, to, info);
-	cp->from.ops->leave(&cp->from, &inside);
+	cp->from.ops->leave(&cp->from, &inside, NULL);
 }
 
 /* Returns the path for find() of this side: for a URL, the part below the mounted directory; for a local
@@ -207,5 +208,5 @@ rr_cp_top(struct rr_cp *cp, const char *source, const char *destination)
 		rr_cp_entry(cp, NULL, from, &info, &target.place, target.name);
 	else
 		top_copy_contents(cp, from, &info, &target);
-	cp->to.ops->leave(&cp->to, &target.place);
+	cp->to.ops->leave(&cp->to, &target.place, NULL);
 }

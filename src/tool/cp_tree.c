@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "tool/cp.h"
 
@@ -42,8 +43,21 @@ tree_list_directory(struct rr_cp *cp, const struct rr_place *from, struct rr_cat
 	return false;
 }
 
+/* Called before an entry of the directories `from` and `to` is copied that is a directory itself. At a level
+ * whose directories are parked meanwhile, waits for the jobs that copy files between the two. cp->path has
+ * the entry, whose name begins at `length`. */
+static void
+tree_await_jobs(struct rr_cp *cp, const struct rr_place *to, size_t length)
+{
+	if (cp->depth <= RR_TRAIL_OPEN)
+		return;
+	cp->path[length] = '\0';
+	rr_cp_small_end(cp, to);
+	cp->path[length] = '/';
+}
+
 void
-rr_cp_contents(struct rr_cp *cp, const struct rr_place *from, const struct rr_place *to)
+rr_cp_contents(struct rr_cp *cp, struct rr_place *from, struct rr_place *to)
 {
 	const uint64_t before = cp->trail.octets;
 	struct rr_catalog catalog = { .octets = before };
@@ -56,9 +70,9 @@ rr_cp_contents(struct rr_cp *cp, const struct rr_place *from, const struct rr_pl
 	if (cp->remove && whole && !cp->absent)
 		rr_cp_sync_remove(cp, to, &catalog);
 	tree_expect_all(cp, from, &catalog);
-	for (size_t i = 0; i < catalog.count && !cp->stop; i++) {
+	for (size_t i = 0; i < catalog.count && !cp->stop && !from->lost && !to->lost; i++) {
 		const struct rr_catalog_entry *entry = &catalog.entries[i];
-		struct rr_info info;
+		struct rr_info info = { .kind = RR_KIND_NONE };
 
 		if ((size_t)snprintf(cp->path + length, sizeof(cp->path) - length, "/%s", entry->name) >=
 			sizeof(cp->path) - length) {
@@ -68,7 +82,11 @@ rr_cp_contents(struct rr_cp *cp, const struct rr_place *from, const struct rr_pl
 		}
 		if (cp->from.ops->examine(&cp->from, from, entry, &info) < 0)
 			rr_cp_fail(cp, &cp->from);
-		else if (info.kind != RR_KIND_NONE) /* NONE: the entry is gone since the directory was read */
+		else if (info.kind == RR_KIND_DIRECTORY)
+			tree_await_jobs(cp, to, length);
+		/* NONE: the entry is gone since the directory was read, or the error was reported. */
+		if (info.kind != RR_KIND_NONE &&
+			!rr_exclude_has(&cp->excludes, cp->path, info.kind == RR_KIND_DIRECTORY))
 			rr_cp_entry(cp, from, entry->name, &info, to, entry->name);
 		cp->path[length] = '\0';
 	}
@@ -103,6 +121,23 @@ tree_note_top(struct rr_cp *cp, const struct rr_place *to, const char *to_name, 
 	return 0;
 }
 
+void
+rr_cp_park(struct rr_cp *cp, struct rr_side *side, struct rr_place *place, unsigned depth)
+{
+	(void)cp;
+	if (place && depth > RR_TRAIL_OPEN)
+		side->ops->park(side, place);
+}
+
+void
+rr_cp_leave(struct rr_cp *cp, struct rr_side *side, struct rr_place *place, struct rr_place *above)
+{
+	bool lost = place->lost;
+
+	if (side->ops->leave(side, place, above) < 0 && !lost)
+		rr_cp_fail(cp, side);
+}
+
 /* Makes the directory to_name at the destination, or opens it if it exists already, and stores it in *into.
  * *there describes what was there before: nothing if the directory was made. Returns 0; -1 after an error,
  * which was reported. */
@@ -121,16 +156,18 @@ tree_prepare(struct rr_cp *cp, const struct rr_place *to, const char *to_name, s
 		return rr_cp_fail(cp, &cp->to);
 	if (cp->depth > 0 || tree_note_top(cp, to, to_name, into, there) == 0)
 		return 0;
-	ops->leave(&cp->to, into);
+	ops->leave(&cp->to, into, NULL);
 	return -1;
 }
 
 void
-rr_cp_directory_there(struct rr_cp *cp, const struct rr_info *info, const struct rr_info *there)
+rr_cp_directory_there(struct rr_cp *cp, const struct rr_place *into, const struct rr_info *info,
+	const struct rr_info *there)
 {
-	if (!cp->archive || rr_cp_same_attributes(cp, info, there))
+	if (!cp->preserve || rr_cp_same_attributes(cp, into, info, there))
 		return;
 	rr_cp_sync_say(cp, "set");
+	rr_cp_say_done(cp, "set");
 	cp->sums.directories++;
 }
 
@@ -140,17 +177,20 @@ void
 rr_cp_directory_end(
 	struct rr_cp *cp, const struct rr_place *from, const struct rr_place *to, const struct rr_info *info)
 {
+	struct rr_info masked = *info;
+
 	if (cp->dry || cp->stop)
 		return;
+	rr_cp_mask(cp, &masked);
 	rr_cp_archive_xattrs(cp, from, to);
-	if (!cp->stop && cp->to.ops->set(&cp->to, to, info) < 0)
+	if (!cp->stop && cp->to.ops->set(&cp->to, to, &masked) < 0)
 		rr_cp_fail(cp, &cp->to);
 }
 
 /* In a dry run, prints the actions for a directory that the destination does not have: the directory and all
  * that is in it would be copied. */
 static void
-tree_say_all(struct rr_cp *cp, const struct rr_place *inside)
+tree_say_all(struct rr_cp *cp, struct rr_place *inside)
 {
 	bool absent = cp->absent;
 
@@ -168,8 +208,8 @@ tree_say_all(struct rr_cp *cp, const struct rr_place *inside)
  * with -a, an existing directory gets them, too. If a dry run finds no such directory at the destination, it
  * only prints the names that would be copied. Failures are reported and counted. */
 static void
-tree_copy_into(struct rr_cp *cp, const struct rr_place *inside, const struct rr_info *info,
-	const struct rr_place *to, const char *to_name)
+tree_copy_into(struct rr_cp *cp, struct rr_place *inside, const struct rr_info *info, struct rr_place *to,
+	const char *to_name)
 {
 	struct rr_place into = { .fd = -1 };
 	bool made, fresh = cp->fresh;
@@ -182,25 +222,28 @@ tree_copy_into(struct rr_cp *cp, const struct rr_place *inside, const struct rr_
 	if (tree_prepare(cp, to, to_name, &into, &there) < 0)
 		return;
 	made = there.kind == RR_KIND_NONE;
-	if (made)
+	if (made) {
 		cp->sums.directories++;
-	else
-		rr_cp_directory_there(cp, info, &there);
+		rr_cp_say_done(cp, "make");
+	} else {
+		rr_cp_directory_there(cp, &into, info, &there);
+	}
+	rr_cp_park(cp, &cp->to, to, cp->depth);
 	cp->depth++;
 	cp->fresh = made;
 	rr_cp_contents(cp, inside, &into);
 	cp->fresh = fresh;
 	cp->depth--;
-	if (made || cp->archive)
+	if ((made || cp->preserve) && !inside->lost && !into.lost)
 		rr_cp_directory_end(cp, inside, &into, info);
-	cp->to.ops->leave(&cp->to, &into);
+	rr_cp_leave(cp, &cp->to, &into, to);
 }
 
 /* Opens the source directory and copies what is in it, unless the tree seems to be endless. Failures are
  * reported and counted. */
 static void
-tree_enter_and_copy(struct rr_cp *cp, const struct rr_place *from, const char *name,
-	const struct rr_info *info, const struct rr_place *to, const char *to_name)
+tree_enter_and_copy(struct rr_cp *cp, struct rr_place *from, const char *name, const struct rr_info *info,
+	struct rr_place *to, const char *to_name)
 {
 	const char *endless = rr_trail_enter(&cp->trail, info->fsid, info->fileid);
 	struct rr_place inside;
@@ -212,8 +255,9 @@ tree_enter_and_copy(struct rr_cp *cp, const struct rr_place *from, const char *n
 	if (cp->from.ops->enter(&cp->from, from, name, info, &inside) < 0) {
 		rr_cp_fail(cp, &cp->from);
 	} else {
+		rr_cp_park(cp, &cp->from, from, cp->depth);
 		tree_copy_into(cp, &inside, info, to, to_name);
-		cp->from.ops->leave(&cp->from, &inside);
+		rr_cp_leave(cp, &cp->from, &inside, from);
 	}
 	rr_trail_leave(&cp->trail);
 }
@@ -230,8 +274,8 @@ tree_is_target(struct rr_cp *cp, const struct rr_place *from, const char *name, 
 }
 
 static void
-tree_copy_directory(struct rr_cp *cp, const struct rr_place *from, const char *name,
-	const struct rr_info *info, const struct rr_place *to, const char *to_name)
+tree_copy_directory(struct rr_cp *cp, struct rr_place *from, const char *name, const struct rr_info *info,
+	struct rr_place *to, const char *to_name)
 {
 	int is_target;
 
@@ -293,9 +337,31 @@ tree_copy_link(struct rr_cp *cp, const struct rr_cp_pair *pair)
 		rr_cp_link(cp, pair->from, pair->name, pair->info, pair->to, pair->to_name);
 }
 
+/* With -a, makes a named pipe or device anew at the destination, unless `rpcrdma sync` finds that there is
+ * the same already. A socket belongs to the process that made it, so it is left out, and so is everything
+ * without -a; a message says so, which counts as a failure. */
+static void
+tree_copy_special(struct rr_cp *cp, const struct rr_cp_pair *pair)
+{
+	uint32_t type = pair->info->type;
+
+	if (type != S_IFIFO && type != S_IFCHR && type != S_IFBLK)
+		rr_cp_fail_because(cp, &cp->from, "left out: it is a socket, which only a program can make");
+	else if (!cp->archive)
+		rr_cp_fail_because(cp, &cp->from,
+			type == S_IFIFO ? "left out: it is a named pipe; -a makes it anew"
+					: "left out: it is a device; -a makes it anew");
+	else if (cp->sync && rr_cp_sync_same(cp, pair))
+		tree_skip(cp, pair->info);
+	else if (rr_cp_sync_say(cp, "copy"))
+		cp->sums.specials++;
+	else
+		rr_cp_link(cp, pair->from, pair->name, pair->info, pair->to, pair->to_name);
+}
+
 void
-rr_cp_entry(struct rr_cp *cp, const struct rr_place *from, const char *name, const struct rr_info *info,
-	const struct rr_place *to, const char *to_name)
+rr_cp_entry(struct rr_cp *cp, struct rr_place *from, const char *name, const struct rr_info *info,
+	struct rr_place *to, const char *to_name)
 {
 	const struct rr_cp_pair pair = { from, name, info, to, to_name };
 
@@ -306,6 +372,11 @@ rr_cp_entry(struct rr_cp *cp, const struct rr_place *from, const char *name, con
 	}
 	if (cp->sync && rr_cp_sync_clear(cp, &pair) < 0)
 		return;
+	if (info->kind != RR_KIND_DIRECTORY && info->kind != RR_KIND_NONE && rr_cp_is_kept(cp, &pair)) {
+		tree_skip(cp, info);
+		return;
+	}
+	cp->listed += cp->preserve && info->listed;
 	switch (info->kind) {
 	case RR_KIND_FILE: tree_copy_file(cp, &pair); break;
 	case RR_KIND_LINK: tree_copy_link(cp, &pair); break;
@@ -313,15 +384,12 @@ rr_cp_entry(struct rr_cp *cp, const struct rr_place *from, const char *name, con
 	/* The object is gone meanwhile, which is no error. */
 	case RR_KIND_NONE: break;
 	case RR_KIND_STREAM:
-		/* A device or pipe that the command line names is read to its end. With -r, it would have to
-		 * be made anew at the destination, which is not supported; only "-" is read even then. */
-		if (from == NULL && (!cp->recursive || strcmp(name, "-") == 0)) {
-			rr_cp_file(cp, from, name, info, to, to_name);
-			break;
-		}
-		/* fall through */
 	case RR_KIND_OTHER:
-		rr_cp_fail_because(cp, &cp->from, "left out: it is a device, a socket or a named pipe");
+		/* A device or pipe that the command line names is read to its end. With -r, only "-" is. */
+		if (info->kind == RR_KIND_STREAM && from == NULL && (!cp->recursive || info->type == 0))
+			rr_cp_file(cp, from, name, info, to, to_name);
+		else
+			tree_copy_special(cp, &pair);
 		break;
 	}
 }

@@ -118,7 +118,7 @@ decode_run(const struct rr_tool *tool, int argc, char **argv)
 const struct rr_tool rr_tool_decode = {
 	.name = "decode",
 	.run = decode_run,
-	.help = "Show, or judge, the messages of a captured file, of iWARP over TCP or of RoCEv2.",
+	.help = "Show, or judge, the messages of a captured file (iWARP, RoCEv2).",
 	.operands = "FILE",
 	.least = 1,
 	.most = 1,

@@ -77,12 +77,20 @@ check_found(void *ctx, const struct rr_finding *finding)
 static void
 check_summary(const struct check *check, const struct rr_judge *judge)
 {
-	const char *format = check->decode->json ? "{\"event\":\"summary\",\"messages\":%" PRIu64
-						   ",\"broken\":%" PRIu64 ",\"remarks\":%" PRIu64 "}\n"
-						 : "%" PRIu64 " messages: a MUST is broken %" PRIu64
-						   " times, %" PRIu64 " remarks\n";
+	uint64_t messages = rr_judge_messages(judge), cut = rr_judge_cut(judge);
 
-	printf(format, rr_judge_messages(judge), check->broken, check->remarks);
+	if (check->decode->json) {
+		printf("{\"event\":\"summary\",\"messages\":%" PRIu64 ",\"cut\":%" PRIu64
+		       ",\"broken\":%" PRIu64 ",\"remarks\":%" PRIu64 "}\n",
+			messages, cut, check->broken, check->remarks);
+		return;
+	}
+	printf("%" PRIu64 " %s: a MUST is broken %" PRIu64 " %s, %" PRIu64 " %s", messages,
+		messages == 1 ? "message" : "messages", check->broken, check->broken == 1 ? "time" : "times",
+		check->remarks, check->remarks == 1 ? "remark" : "remarks");
+	if (cut > 0)
+		printf(", %" PRIu64 " not judged, as the capture has cut %s", cut, cut == 1 ? "it" : "them");
+	printf("\n");
 }
 
 int

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "decode/names.h"
+#include "decode/operations.h"
 #include "tool/decode.h"
 
 static const char *const fields[] = {
@@ -57,8 +58,26 @@ rr_decode_filter_add(struct rr_decode *decode, const char *text, struct rr_text 
 	return 0;
 }
 
+/* Tells whether the message is a COMPOUND or CB_COMPOUND that has the operation of that name. */
+static bool
+filter_operation(const char *wanted, const struct rr_message *message)
+{
+	struct rr_operations operations;
+
+	if (!rr_operations_read(message, &operations))
+		return false;
+	for (uint32_t i = 0; i < operations.count; i++) {
+		const char *name = rr_operation_name(&operations, i);
+
+		if (name && strcasecmp(wanted, name) == 0)
+			return true;
+	}
+	return false;
+}
+
 /* Tells whether the message is of the procedure that the filter names. A number is that of an RPC procedure;
- * a name, in capital or small letters, is that of a procedure of RPC or of RPC-over-RDMA. */
+ * a name, in capital or small letters, is that of a procedure of RPC or of RPC-over-RDMA, or of an operation
+ * of NFS version 4. */
 static bool
 filter_procedure(const struct rr_decode_filter *filter, const struct rr_message *message)
 {
@@ -71,7 +90,7 @@ filter_procedure(const struct rr_decode_filter *filter, const struct rr_message 
 	if (!message->has_procedure)
 		return false;
 	name = rr_decode_procedure_name(message->prog, message->vers, message->proc);
-	return name && strcasecmp(filter->name, name) == 0;
+	return (name && strcasecmp(filter->name, name) == 0) || filter_operation(filter->name, message);
 }
 
 static bool

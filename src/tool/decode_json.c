@@ -2,6 +2,7 @@
 #include <inttypes.h>
 
 #include "decode/names.h"
+#include "decode/operations.h"
 #include "tool/decode.h"
 #include "wire/private_data.h"
 
@@ -124,6 +125,28 @@ json_rpc(const struct rr_message *message)
 		json_number("accept_stat", message->reply.accept_stat);
 }
 
+/* Prints the operations of a COMPOUND, those of a reply with their statuses. "whole" is false if the message
+ * has more operations than the list. For all other messages, prints nothing. */
+static void
+json_operations(const struct rr_message *message)
+{
+	struct rr_operations operations;
+
+	if (!rr_operations_read(message, &operations))
+		return;
+	printf(",\"operations\":[");
+	for (uint32_t i = 0; i < operations.count; i++) {
+		printf("%s{\"number\":%" PRIu32, i > 0 ? "," : "", operations.list[i].number);
+		json_name("name", rr_operation_name(&operations, i));
+		if (operations.list[i].has_status) {
+			json_number("status", operations.list[i].status);
+			json_name("status_name", rr_operation_status_name(&operations, i));
+		}
+		printf("}");
+	}
+	printf("],\"whole\":%s", operations.is_whole ? "true" : "false");
+}
+
 /* For a reply whose call was seen, prints the frame of the call, the time from the call to the reply, and the
  * octets that RDMA moved. For all other messages, prints nothing. */
 static void
@@ -155,12 +178,15 @@ json_message(void *ctx, const struct rr_message *message)
 	json_name("kind", rr_decode_kind_name(message->kind));
 	json_name("header", rr_decode_result_name(message->result));
 	json_number("size", sent->size);
+	if (sent->is_cut)
+		printf(",\"cut\":true");
 	json_number("msn", sent->msn);
 	if (sent->invalidates)
 		json_number("invalidated_handle", sent->invalidated);
 	if (message->result != RR_HEADER_SHORT)
 		json_header(message);
 	json_rpc(message);
+	json_operations(message);
 	json_pair(message);
 	printf("}\n");
 }

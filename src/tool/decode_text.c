@@ -2,6 +2,7 @@
 #include <inttypes.h>
 
 #include "decode/names.h"
+#include "decode/operations.h"
 #include "tool/decode.h"
 #include "wire/private_data.h"
 
@@ -51,6 +52,34 @@ text_status(const struct rr_message *message)
 		printf(" MSG_DENIED");
 	else if (name)
 		printf(" %s", name);
+}
+
+/* Prints the operations of a COMPOUND in parentheses, each of a reply with its status unless that is NFS4_OK.
+ * For all other messages, prints nothing. */
+static void
+text_operations(const struct rr_message *message)
+{
+	struct rr_operations operations;
+
+	if (!rr_operations_read(message, &operations))
+		return;
+	printf(" (");
+	for (uint32_t i = 0; i < operations.count; i++) {
+		const struct rr_operation *operation = &operations.list[i];
+		const char *name = rr_operation_name(&operations, i);
+		const char *status = rr_operation_status_name(&operations, i);
+
+		printf("%s", i > 0 ? ", " : "");
+		if (name)
+			printf("%s", name);
+		else
+			printf("operation %" PRIu32, operation->number);
+		if (operation->has_status && !status)
+			printf(" status %" PRIu32, operation->status);
+		else if (operation->has_status && operation->status != 0)
+			printf(" %s", status);
+	}
+	printf("%s)", operations.is_whole ? "" : operations.count > 0 ? ", ..." : "...");
 }
 
 /* For an RDMA_OPTIONAL, prints its type; for an RDMA_ERROR, the error. For all other messages, prints
@@ -122,22 +151,24 @@ text_message(void *ctx, const struct rr_message *message)
 		return;
 	rr_decode_text_place(decode, &message->sent.place);
 	if (message->result == RR_HEADER_SHORT) {
-		printf("%" PRIu32 " octets: too short for a header\n", message->sent.size);
+		printf("%" PRIu32 " octets: %s\n", message->sent.size,
+			message->sent.is_cut ? "cut in the capture" : "too short for a header");
 		return;
 	}
 	printf("%s XID 0x%08" PRIx32 " version %" PRIu32 " %s credits %" PRIu32,
 		rr_decode_kind_name(message->kind), header->xid, header->vers,
 		rr_rdma_proc_name(header->vers, header->proc), header->credit);
-	if (message->result != RR_HEADER_OK)
+	if (message->result != RR_HEADER_OK && !message->sent.is_cut)
 		printf(", header: %s", rr_decode_result_name(message->result));
 	text_error(message);
 	text_procedure(message);
 	text_status(message);
+	text_operations(message);
 	/* A reply returns the chunks of its call: text_pair() prints how many octets were moved. */
 	if (message->kind != RR_MESSAGE_REPLY)
 		text_offers(&message->lists);
 	text_pair(message);
-	printf("\n");
+	printf("%s\n", message->sent.is_cut ? ", cut in the capture" : "");
 	if (decode->verbose)
 		rr_decode_text_fields(message);
 }

@@ -93,7 +93,7 @@ df_show(struct df *df, const struct rr_remote *remote)
 	struct rpcrdma_nfs_object object = { .size = sizeof(object) };
 	struct rpcrdma_nfs_space space = { .size = sizeof(space) };
 
-	if (rpcrdma_nfs_find(remote->nfs, remote->rest, true, &object) != 0 ||
+	if (rr_nfs_find(remote->nfs, remote->rest, true, &object) != 0 ||
 		rpcrdma_nfs_statfs(remote->nfs, &object.handle, &space, NULL) != 0)
 		return rr_tool_fail(df->tool, "%s: %s", remote->name, rpcrdma_nfs_error(remote->nfs));
 	/* With --json, both octets and files are printed. */
@@ -113,7 +113,8 @@ df_url(struct df *df, struct rpcrdma_engine *engine, const char *url)
 	if (rr_tool_interrupted(NULL))
 		return RR_EXIT_FAILED;
 	error = rr_remote_open(engine, url, &remote, &text);
-	status = error ? rr_advice_fail(df->tool, remote.name, error, &text) : df_show(df, &remote);
+	status = error ? rr_advice_fail(df->tool, &remote.url, remote.name, error, &text)
+		       : df_show(df, &remote);
 	rr_remote_close(&remote);
 	return status;
 }

@@ -201,6 +201,28 @@ doctor_mount(struct rr_doctor *doctor, const char *url)
 	return !step.failed;
 }
 
+/* Makes the step "rights" of the diagnosis and prints its result: tells whether the user in whose name calls
+ * are made may read what the URL names. */
+static void
+doctor_rights(struct rr_doctor *doctor)
+{
+	struct rr_doctor_step step = { .name = "rights" };
+	const struct rr_check *check = &doctor->check;
+
+	rr_doctor_begin(doctor);
+	step.failed = check->no_right.text[0] != '\0';
+	if (step.failed) {
+		rr_doctor_found(&step, "%s", check->no_right.text);
+		rr_doctor_advise(&step,
+			"see the mode and the owner on the server (`ls -ld`); ?uid= and ?gid= act as "
+			"another user; root acts as nobody where the server has root_squash");
+	} else {
+		rr_doctor_found(&step, "user %u, group %u may read %s", check->cred.uid, check->cred.gid,
+			check->url.path);
+	}
+	rr_doctor_end(doctor, &step);
+}
+
 /* Makes the step `name` of the diagnosis and prints its result: runs the test case case_name of `rpcrdma
  * check`, in the version of RPC-over-RDMA that the user chose (1: both). The step is skipped if the case is
  * not made for that version. The table must have a case of that name. */
@@ -234,6 +256,20 @@ doctor_case(
 
 /* ---- The whole examination ---- */
 
+/* Makes the steps behind the connection that call over RDMA. */
+static void
+doctor_look_by_rdma(struct rr_doctor *doctor, const char *url)
+{
+	if (!doctor_first_call(doctor))
+		return;
+	doctor_version(doctor);
+	if (!doctor_mount(doctor, url))
+		return;
+	doctor_rights(doctor);
+	doctor_case(doctor, "read", "A11-read-large", rr_check_data_cases);
+	doctor_case(doctor, "long reply", "A9-reply-chunk", rr_check_long_cases);
+}
+
 /* Makes all steps. If the server cannot be reached, a first call fails, or the object is not found, the steps
  * that need this are left out. The steps on this machine are always made. Returns an exit status. */
 static int
@@ -242,15 +278,14 @@ doctor_look(struct rr_doctor *doctor, const char *url)
 	bool reached = rr_doctor_reach(doctor);
 
 	rr_doctor_local(doctor);
-	if (reached && doctor_first_call(doctor)) {
-		doctor_version(doctor);
-		if (doctor_mount(doctor, url)) {
-			doctor_case(doctor, "read", "A11-read-large", rr_check_data_cases);
-			doctor_case(doctor, "long reply", "A9-reply-chunk", rr_check_long_cases);
-		}
-	}
-	if (!doctor->json)
-		printf(doctor->failed ? "%u steps failed\n" : "all is well\n", doctor->failed);
+	if (reached && rr_doctor_over_tcp(doctor) && doctor_mount(doctor, url))
+		doctor_rights(doctor);
+	else if (reached && !rr_doctor_over_tcp(doctor))
+		doctor_look_by_rdma(doctor, url);
+	if (!doctor->json && doctor->failed)
+		printf("%u %s failed\n", doctor->failed, doctor->failed == 1 ? "step" : "steps");
+	else if (!doctor->json)
+		printf("all is well\n");
 	return doctor->failed ? RR_EXIT_FAILED : RR_EXIT_OK;
 }
 

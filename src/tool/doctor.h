@@ -26,6 +26,13 @@ struct rr_doctor {
 	uint64_t began;  /* when the present step began */
 };
 
+/* Tells whether the URL asks for NFS over TCP, without RDMA. */
+static inline bool
+rr_doctor_over_tcp(const struct rr_doctor *doctor)
+{
+	return doctor->check.url.transport == RR_TRANSPORT_TCP;
+}
+
 /* Begins a step of the diagnosis: notes the time. */
 void rr_doctor_begin(struct rr_doctor *doctor);
 /* Ends the step: sets the time that it took, prints it, and counts it if it failed. */
@@ -39,12 +46,13 @@ __attribute__((format(printf, 2, 3))) void rr_doctor_advise(
 	struct rr_doctor_step *step, const char *format, ...);
 
 /* doctor_local.c: makes the steps that examine this machine, and prints what they find. They examine the
- * limit of locked memory; the kernel's NFS server, if the server runs here; and in that case also the
- * firewall, if a step has failed and the user is root. */
+ * limit of locked memory; whether the kernel's NFS server serves RDMA, if the server runs here and the URL
+ * asks for RDMA; and if the server runs here also the firewall, if a step has failed and the user is root. */
 void rr_doctor_local(struct rr_doctor *doctor);
 
 /* doctor_reach.c: makes the steps name, route, rpcbind, provider, port and handshake, and prints their
- * results. Returns false if a step failed; the steps behind it were not made then. */
+ * results; over TCP there is no handshake. Returns false if a step failed; the steps behind it were not made
+ * then. */
 bool rr_doctor_reach(struct rr_doctor *doctor);
 
 #endif

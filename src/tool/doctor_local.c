@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "tool/doctor.h"
@@ -10,6 +12,7 @@
 enum {
 	LOCAL_LINE = 256,        /* octets of a line of a file, at most */
 	LOCAL_CAP_IPC_LOCK = 14, /* the bit of CAP_IPC_LOCK in the mask of capabilities */
+	LOCAL_NO_COMMAND = 127,  /* a shell's exit status if there is no such program */
 	LOCAL_LOCKED = 16384     /* KiB that an engine with an adapter locks */
 };
 
@@ -111,28 +114,77 @@ local_nfsd(struct rr_doctor *doctor)
 	rr_doctor_end(doctor, &step);
 }
 
-/* Makes the step "firewall" of the diagnosis and prints its result: shows the first firewall rule of this
- * machine that drops or rejects packets. The step never fails, as the rule may be for other packets; it is
- * skipped if nft shows no such rule. */
+/* Tells whether a line of nft has a rule for packets to the port: "dport N", or N in a set or in a range
+ * behind "dport". */
+static bool
+local_names_port(const char *line, unsigned long port)
+{
+	const char *at = strstr(line, "dport ");
+
+	while (at && *(at += strcspn(at, "0123456789"))) {
+		char *end;
+		unsigned long first = strtoul(at, &end, 10), last = first;
+
+		if (*end == '-')
+			last = strtoul(end + 1, &end, 10);
+		if (port >= first && port <= last)
+			return true;
+		at = end;
+	}
+	return false;
+}
+
+/* Copies the rule that keeps packets out into rule: the first one that names the port, else the first one of
+ * all; "" if there is none. Returns true if the rule names the port. */
+static bool
+local_find_rule(FILE *rules, unsigned long port, char rule[LOCAL_LINE])
+{
+	char line[LOCAL_LINE];
+	bool is_named = false;
+
+	rule[0] = '\0';
+	while (fgets(line, sizeof(line), rules)) {
+		const char *text = line + strspn(line, " \t");
+
+		if (is_named || (!strstr(line, "drop") && !strstr(line, "reject")))
+			continue;
+		is_named = local_names_port(line, port);
+		if (is_named || !rule[0])
+			snprintf(rule, LOCAL_LINE, "%.*s", (int)strcspn(text, "\n"), text);
+	}
+	return is_named;
+}
+
+/* Makes the step "firewall" of the diagnosis and prints its result: shows a firewall rule of this machine
+ * that drops or rejects packets. The step fails if the rule names the port, and succeeds if it does not, as
+ * it may be for other packets. The step is skipped if nft shows no such rule, or cannot be run. */
 static void
 local_firewall(struct rr_doctor *doctor)
 {
 	struct rr_doctor_step step = { .name = "firewall" };
 	FILE *rules = popen("nft list ruleset 2>/dev/null", "re");
-	char line[LOCAL_LINE], first[LOCAL_LINE] = "";
+	char first[LOCAL_LINE] = "";
+	int status = -1;
 
 	rr_doctor_begin(doctor);
-	while (rules && fgets(line, sizeof(line), rules))
-		if (!first[0] && (strstr(line, "drop") || strstr(line, "reject")))
-			snprintf(first, sizeof(first), "%.*s", (int)strcspn(line + strspn(line, " \t"), "\n"),
-				line + strspn(line, " \t"));
+	step.failed = rules && local_find_rule(rules, doctor->check.url.port, first);
 	if (rules)
-		pclose(rules);
-	if (first[0]) {
+		status = pclose(rules);
+	if (step.failed) {
+		rr_doctor_found(&step, "this machine has a rule that keeps packets to port %u out: %s",
+			doctor->check.url.port, first);
+		rr_doctor_advise(&step, "take the rule away, or let the clients' addresses pass before it: "
+					"`nft list ruleset`");
+	} else if (first[0]) {
 		rr_doctor_found(
 			&step, "this machine has rules that keep packets out, the first one: %s", first);
 		rr_doctor_advise(
 			&step, "see whether one is for port %u: `nft list ruleset`", doctor->check.url.port);
+	} else if (status != 0) {
+		step.skipped = true;
+		rr_doctor_found(&step, "%s: whether a rule keeps packets out is not known",
+			WIFEXITED(status) && WEXITSTATUS(status) == LOCAL_NO_COMMAND ? "nft is not installed"
+										     : "nft cannot be run");
 	} else {
 		step.skipped = true;
 		rr_doctor_found(&step, "nft shows no rule that keeps packets out");
@@ -146,7 +198,8 @@ rr_doctor_local(struct rr_doctor *doctor)
 	local_memory(doctor);
 	if (!doctor->is_local)
 		return;
-	local_nfsd(doctor);
+	if (!rr_doctor_over_tcp(doctor))
+		local_nfsd(doctor);
 	if (doctor->failed && geteuid() == 0)
 		local_firewall(doctor);
 }

@@ -152,10 +152,12 @@ reach_provider(struct rr_doctor *doctor)
 	struct rr_text why = { "" };
 
 	rr_doctor_begin(doctor);
-	step.failed = check->url.transport == RR_TRANSPORT_TCP || !room ||
-		      rr_provider_to(room, &place, &check->fabric, &why) < 0;
-	if (step.failed) {
-		rr_doctor_found(&step, "%s", why.text[0] ? why.text : "the URL asks for TCP, without RDMA");
+	step.skipped = rr_doctor_over_tcp(doctor);
+	step.failed = !step.skipped && (!room || rr_provider_to(room, &place, &check->fabric, &why) < 0);
+	if (step.skipped) {
+		rr_doctor_found(&step, "of RDMA: the URL asks for TCP");
+	} else if (step.failed) {
+		rr_doctor_found(&step, "%s", why.text[0] ? why.text : "there is no memory for connections");
 		rr_doctor_advise(&step, "%s", rr_advice(-RPCRDMA_ERR_NOTSUP));
 	} else {
 		rr_doctor_found(&step, "%s",
@@ -205,11 +207,17 @@ reach_advise_port(struct rr_doctor *doctor, struct rr_doctor_step *step, int err
 {
 	const struct rr_check *check = &doctor->check;
 	uint16_t port = check->url.port;
-	bool has_rdma = port != RR_URL_RDMA_PORT && reach_tcp(&check->address, RR_URL_RDMA_PORT, 1) == 0;
+	bool has_rdma = !rr_doctor_over_tcp(doctor) && port != RR_URL_RDMA_PORT &&
+			reach_tcp(&check->address, RR_URL_RDMA_PORT, 1) == 0;
 	struct rr_url asking = check->url;
 	struct rr_text why;
 	uint16_t registered = 0;
 
+	if (rr_doctor_over_tcp(doctor)) {
+		rr_doctor_advise(step, "%s",
+			rr_advice_tcp(error == -ECONNREFUSED ? -RPCRDMA_ERR_REFUSED : -RPCRDMA_ERR_TIMEDOUT));
+		return;
+	}
 	asking.rpcbind = PMAP_PORT;
 	if (error == -ECONNREFUSED && !has_rdma)
 		reach_ask_rpcbind(doctor, &asking, &registered, &why);
@@ -225,9 +233,9 @@ reach_advise_port(struct rr_doctor *doctor, struct rr_doctor_step *step, int err
 		rr_doctor_advise(step, "%s", rr_advice(-RPCRDMA_ERR_REFUSED));
 }
 
-/* Makes the step "port" of the diagnosis and prints its result: connects to the TCP port if RDMA goes over
- * TCP sockets. If an adapter is used, the step is skipped, as only the RDMA handshake can try its ports.
- * Returns false if the step failed. */
+/* Makes the step "port" of the diagnosis and prints its result: connects to the TCP port if NFS, or RDMA,
+ * goes over TCP sockets. If an adapter is used, the step is skipped, as only the RDMA handshake can try its
+ * ports. Returns false if the step failed. */
 static bool
 reach_port(struct rr_doctor *doctor)
 {
@@ -236,7 +244,7 @@ reach_port(struct rr_doctor *doctor)
 	int error;
 
 	rr_doctor_begin(doctor);
-	if (strcmp(rr_fabric_name(check->fabric), "iwarp") != 0) {
+	if (!rr_doctor_over_tcp(doctor) && strcmp(rr_fabric_name(check->fabric), "iwarp") != 0) {
 		step.skipped = true;
 		rr_doctor_found(&step, "of an adapter: the handshake shows it");
 		rr_doctor_end(doctor, &step);
@@ -292,5 +300,5 @@ bool
 rr_doctor_reach(struct rr_doctor *doctor)
 {
 	return reach_name(doctor) && reach_route(doctor) && reach_rpcbind(doctor) && reach_provider(doctor) &&
-	       reach_port(doctor) && reach_handshake(doctor);
+	       reach_port(doctor) && (rr_doctor_over_tcp(doctor) || reach_handshake(doctor));
 }

@@ -188,7 +188,8 @@ static const struct rr_option gateway_options[] = {
 		.take = gateway_take_listen },
 	{ .name = "to",
 		.argument = "URL",
-		.help = "the server: nfs://HOST[:PORT]/[?transport=auto|iwarp|verbs|tcp&mountport=N]",
+		.help = "the URL of the server: nfs://HOST[:PORT]/, with transport= and mountport= where "
+			"needed",
 		.kind = RR_OPTION_CALL,
 		.required = true,
 		.take = gateway_take_to },
@@ -240,17 +241,6 @@ gateway_resolve(struct run *run, const struct rr_url *url, struct rr_gateway_tar
 	return RR_EXIT_OK;
 }
 
-/* Returns a text that tells the user what to do after this error of a server over TCP; NULL if there is no
- * such text. The text differs from that of rr_advice() for those errors for which rr_advice() speaks of RDMA
- * alone. */
-static const char *
-gateway_advise_tcp(int error)
-{
-	if (error == -RPCRDMA_ERR_REFUSED)
-		return "start the server, or give its port: NFS over TCP is usually at 2049";
-	return error == -RPCRDMA_ERR_PEER ? NULL : rr_advice(error);
-}
-
 /* Resolves the address of the server and that of each route. (A route leads one program to another TCP port
  * of the same host.) If the URL gives the port of MOUNT, first adds a route for MOUNT. Also chooses which
  * advice is given after errors. Returns an exit status, after a message if it is not OK. */
@@ -264,8 +254,7 @@ gateway_resolve_all(struct run *run)
 		status = gateway_add_route(run, MOUNT_PROGRAM, url.mount_port);
 	if (status == RR_EXIT_OK)
 		status = gateway_resolve(run, &url, &run->config.server);
-	run->config.advice =
-		run->config.server.transport == RR_TRANSPORT_TCP ? gateway_advise_tcp : rr_advice;
+	run->config.advice = run->config.server.transport == RR_TRANSPORT_TCP ? rr_advice_tcp : rr_advice;
 	url.transport = RR_TRANSPORT_TCP;
 	for (uint32_t i = 0; i < run->config.route_count && status == RR_EXIT_OK; i++) {
 		url.port = run->ports[i];

@@ -152,9 +152,12 @@ rr_guard_run(int (*serve)(void *ctx), void *ctx, bool goes_on)
 		return serve(ctx);
 	sigemptyset(&signals);
 	sigaddset(&signals, SIGCHLD);
-	sigaddset(&signals, SIGINT);
-	sigaddset(&signals, SIGTERM);
-	sigaddset(&signals, SIGHUP);
+	if (!rr_tool_is_ignored(SIGINT))
+		sigaddset(&signals, SIGINT);
+	if (!rr_tool_is_ignored(SIGTERM))
+		sigaddset(&signals, SIGTERM);
+	if (!rr_tool_is_ignored(SIGHUP) || goes_on)
+		sigaddset(&signals, SIGHUP);
 	sigaddset(&signals, SIGUSR1);
 	sigaddset(&signals, SIGUSR2);
 	fflush(NULL);

@@ -56,7 +56,7 @@ ln_find(struct rr_pairs *pairs, struct rpcrdma_nfs_object *file)
 	struct rpcrdma_nfs *nfs = pairs->source.remote.nfs;
 	struct rpcrdma_nfs_object above = { .size = sizeof(above) };
 
-	if (rpcrdma_nfs_find(nfs, pairs->source.path, true, &above) != 0 ||
+	if (rr_nfs_find(nfs, pairs->source.path, true, &above) != 0 ||
 		rpcrdma_nfs_lookup(nfs, &above.handle, pairs->source.last, file, NULL) != 0)
 		return rr_pairs_fail(pairs, rpcrdma_nfs_error(nfs));
 	if (file->type == RPCRDMA_NFS_DIRECTORY)
@@ -110,7 +110,8 @@ const struct rr_tool rr_tool_ln = {
 	.operands = "TARGET... LINK",
 	.least = 2,
 	.most = RR_TOOL_ANY,
-	.notes = "TARGET and LINK are URLs of one server. Where LINK is a directory, links are made in it.\n",
+	.notes = "TARGET and LINK are URLs of one server. Where LINK is a directory, links are\n"
+		 "made in it.\n",
 	.groups = {
 		{ ln_options, 0 },
 		{ rr_outcome_options, offsetof(struct rr_pairs, source.outcome) },

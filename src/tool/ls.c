@@ -23,6 +23,14 @@ static const struct rr_option ls_options[] = {
 		.help = "with -l, print sizes as 12.3 MB, and not in octets",
 		.kind = RR_OPTION_FLAG,
 		.at = offsetof(struct rr_ls, human) },
+	{ .letter = 't',
+		.help = "sort by time of modification, the newest first",
+		.kind = RR_OPTION_FLAG,
+		.at = offsetof(struct rr_ls, by_time) },
+	{ .letter = '1',
+		.help = "a name on each line, as always",
+		.kind = RR_OPTION_FLAG,
+		.at = offsetof(struct rr_ls, one) },
 	{ .letter = 'R',
 		.name = "recursive",
 		.help = "list the directories below, too; links are not followed",
@@ -52,57 +60,83 @@ ls_complete(struct rr_ls *ls, const char *where, const struct rpcrdma_nfs_handle
 					 : rpcrdma_nfs_lookup(ls->remote.nfs, directory, entry->name,
 						   &entry->object, NULL);
 
-		if (error && error != RPCRDMA_NFS_NOENT)
+		if (error && error != RPCRDMA_NFS_NOENT && !rr_ls_has_vanished(ls, where, entry->name, error))
 			status = rr_ls_fail_entry(ls, where, entry->name, error);
 		entry->known = !error;
 	}
 	return status;
 }
 
+/* Compares two entries by their times of modification, the later one first, and then by their names. Entries
+ * without attributes come last. */
+static int
+ls_compare_times(const void *one, const void *other)
+{
+	const struct rr_catalog_entry *a = one, *b = other;
+	const struct rpcrdma_nfs_object *x = &a->object, *y = &b->object;
+
+	if (a->known != b->known)
+		return a->known ? -1 : 1;
+	if (a->known && x->modified.seconds != y->modified.seconds)
+		return x->modified.seconds > y->modified.seconds ? -1 : 1;
+	if (a->known && x->modified.nanoseconds != y->modified.nanoseconds)
+		return x->modified.nanoseconds > y->modified.nanoseconds ? -1 : 1;
+	return strcmp(a->name, b->name);
+}
+
 /* Reads the entries of a directory into the catalog, sorts them, and completes their attributes if attributes
- * are needed. It is an error if the names take too much memory, or if the tree seems to be endless. Sets
- * *gathered if the entries are to be listed, also after errors of single ones. Returns an exit status, after
- * messages if it is not OK. */
+ * are needed. A directory that was removed meanwhile is not listed, and that is no error. It is an error if
+ * the names take too much memory, or if the tree seems to be endless. Sets *gathered if the entries are to be
+ * listed, also after errors of single ones. Returns an exit status, after messages if it is not OK. */
 static int
 ls_gather(struct rr_ls *ls, const char *where, const struct rpcrdma_nfs_handle *directory,
 	struct rr_catalog *catalog, bool *gathered)
 {
 	const char *endless;
-	int error = rpcrdma_nfs_list(ls->remote.nfs, directory, rr_catalog_take, catalog);
+	int status, error = rpcrdma_nfs_list(ls->remote.nfs, directory, rr_catalog_take, catalog);
 
 	if (catalog->octets > RR_CATALOG_MAX)
-		return rr_tool_fail(ls->tool, "%s: there are more names than memory for them", where);
+		return rr_tool_fail(
+			ls->tool, "%.*s: there are more names than memory for them", RR_LS_WHERE, where);
+	if (rr_ls_has_vanished(ls, where, NULL, error))
+		return RR_EXIT_OK;
 	if (error)
 		return rr_ls_fail(ls, where, NULL);
 	endless = ls->recursive ? rr_trail_count(&ls->trail, catalog->count) : NULL;
 	if (endless)
-		return rr_tool_fail(ls->tool, "%s: %s", where, endless);
+		return rr_tool_fail(ls->tool, "%.*s: %s", RR_LS_WHERE, where, endless);
 	*gathered = true;
 	rr_catalog_sort(catalog);
-	return rr_ls_only_names(ls) && !ls->recursive ? RR_EXIT_OK
-						      : ls_complete(ls, where, directory, catalog);
+	if (rr_ls_only_names(ls) && !ls->recursive && !ls->by_time)
+		return RR_EXIT_OK;
+	status = ls_complete(ls, where, directory, catalog);
+	if (ls->by_time && catalog->count > 1)
+		qsort(catalog->entries, catalog->count, sizeof(catalog->entries[0]), ls_compare_times);
+	return status;
 }
 
 static int ls_directory(struct rr_ls *ls, const char *where, const struct rpcrdma_nfs_object *directory);
 
 /* Called for each entry with -R: lists the entry if it is a directory that is not hidden; does nothing for
- * other entries, or for an entry without attributes, which was removed meanwhile. Returns an exit status:
+ * other entries, or for an entry without attributes, which was removed meanwhile. ls->where has the name of
+ * the directory that the entry is in, and of the entry itself meanwhile. Returns an exit status:
  * RR_EXIT_FAILED also after a signal. */
 static int
-ls_below(struct rr_ls *ls, const char *where, const struct rr_catalog_entry *entry)
+ls_below(struct rr_ls *ls, const struct rr_catalog_entry *entry)
 {
-	size_t length = strlen(where);
-	char *path;
+	size_t length = strlen(ls->where), room = sizeof(ls->where) - length;
+	const char *slash = ls->where[length - 1] == '/' ? "" : "/";
 	int status;
 
 	if (rr_tool_interrupted(NULL))
 		return RR_EXIT_FAILED;
 	if (!entry->known || entry->object.type != RPCRDMA_NFS_DIRECTORY || rr_ls_is_hidden(ls, entry))
 		return RR_EXIT_OK;
-	if (asprintf(&path, "%s%s%s", where, where[length - 1] == '/' ? "" : "/", entry->name) < 0)
-		return rr_tool_fail(ls->tool, "out of memory");
-	status = ls_directory(ls, path, &entry->object);
-	free(path);
+	if ((size_t)snprintf(ls->where + length, room, "%s%s", slash, entry->name) >= room)
+		status = rr_tool_fail(ls->tool, "%.*s: the path is too long", RR_LS_WHERE, ls->where);
+	else
+		status = ls_directory(ls, ls->where, &entry->object);
+	ls->where[length] = '\0';
 	return status;
 }
 
@@ -126,8 +160,8 @@ ls_contents(struct rr_ls *ls, const char *where, const struct rpcrdma_nfs_object
 		if (rr_ls_print(ls, where, &catalog.entries[i]) != RR_EXIT_OK)
 			status = RR_EXIT_FAILED;
 	ls->octets = catalog.octets;
-	for (size_t i = 0; ls->recursive && i < catalog.count; i++)
-		if (ls_below(ls, where, &catalog.entries[i]) != RR_EXIT_OK)
+	for (size_t i = 0; gathered && ls->recursive && i < catalog.count; i++)
+		if (ls_below(ls, &catalog.entries[i]) != RR_EXIT_OK)
 			status = RR_EXIT_FAILED;
 	ls->octets = before;
 	rr_catalog_free(&catalog);
@@ -146,7 +180,7 @@ ls_directory(struct rr_ls *ls, const char *where, const struct rpcrdma_nfs_objec
 		return RR_EXIT_FAILED;
 	endless = rr_trail_enter(&ls->trail, directory->filesystem, directory->number);
 	if (endless)
-		return rr_tool_fail(ls->tool, "%s: %s", where, endless);
+		return rr_tool_fail(ls->tool, "%.*s: %s", RR_LS_WHERE, where, endless);
 	status = ls_contents(ls, where, directory);
 	rr_trail_leave(&ls->trail);
 	return status;
@@ -188,11 +222,12 @@ ls_show(struct rr_ls *ls)
 	struct rpcrdma_nfs_object object = { .size = sizeof(object) };
 
 	/* A symbolic link is followed only if no attributes are shown. */
-	if (rpcrdma_nfs_find(ls->remote.nfs, ls->remote.rest, rr_ls_only_names(ls), &object) != 0)
+	if (rr_nfs_find(ls->remote.nfs, ls->remote.rest, rr_ls_only_names(ls), &object) != 0)
 		return rr_ls_fail(ls, ls->remote.name, NULL);
 	if (object.type != RPCRDMA_NFS_DIRECTORY)
 		return ls_file(ls, &object);
-	return ls_directory(ls, ls->remote.name, &object);
+	snprintf(ls->where, sizeof(ls->where), "%s", ls->remote.name);
+	return ls_directory(ls, ls->where, &object);
 }
 
 /* Connects to the server of the URL, and lists what the URL names. Returns an exit status, after a message if
@@ -208,7 +243,8 @@ ls_url(struct rr_ls *ls, struct rpcrdma_engine *engine, const char *url)
 	ls->remote = ls->how;
 	ls->trail = (struct rr_trail){ .depth = 0 };
 	error = rr_remote_open(engine, url, &ls->remote, &text);
-	status = error ? rr_advice_fail(ls->tool, ls->remote.name, error, &text) : ls_show(ls);
+	status = error ? rr_advice_fail(ls->tool, &ls->remote.url, ls->remote.name, error, &text)
+		       : ls_show(ls);
 	rr_remote_close(&ls->remote);
 	return status;
 }
@@ -241,6 +277,7 @@ ls_parsed(struct rr_ls *ls, int argc, char **argv)
 	if (status != RR_EXIT_OK)
 		return status;
 	rr_tool_catch_signals();
+	rr_trail_prepare();
 	ls->how.tcp = ls->filters.transport == RR_TRANSPORT_TCP;
 	if (rr_remote_engine(&config, &engine, &text) < 0)
 		return rr_filters_end(ls->tool, &ls->filters, rr_tool_fail(ls->tool, "%s", text.text));

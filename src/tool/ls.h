@@ -10,6 +10,9 @@
 
 /* `rpcrdma ls`: ls.c walks through URLs and directories, ls_print.c prints names. */
 
+/* The most octets of the name of a directory in a message. */
+enum { RR_LS_WHERE = 4096 };
+
 /* `rpcrdma ls` at work. */
 struct rr_ls {
 	const struct rr_tool *tool;
@@ -18,9 +21,12 @@ struct rr_ls {
 	struct rr_trail trail;   /* from the URL's directory down to the directory that is listed */
 	uint64_t octets;         /* octets of memory for the names of the directories on the trail */
 	struct rr_filters filters;
+	bool by_time, one;                         /* the options -t and -1, which changes nothing */
 	bool is_long, all, recursive, human, json; /* the options -l, -a, -R, -h and --json */
 	bool headed;                               /* each directory has a line with its name */
 	size_t printed;                            /* lines, or objects of JSON */
+	char where[RR_TRAIL_PATH + 512]; /* the name of the directory that is listed: that of the URL, and the
+					  * names below it */
 	bool cut_off; /* a call got no answer: the other entries of the directory are left out */
 };
 
@@ -38,6 +44,11 @@ int rr_ls_fail(const struct rr_ls *ls, const char *where, const char *name);
 /* Does the same for a call about an entry that has ended with `error`. Sets ls->cut_off if the server has not
  * answered the call; otherwise other entries may still be listed. */
 int rr_ls_fail_entry(struct rr_ls *ls, const char *where, const char *name, int error);
+
+/* Tells whether `error`, of a call about the entry `name` of the directory `where`, or about this directory
+ * itself if name is NULL, comes from the removal of that object since it was listed: nothing has its path any
+ * more, but what the URL names is still there. */
+bool rr_ls_has_vanished(struct rr_ls *ls, const char *where, const char *name, int error);
 
 /* Prints the line of an entry of the directory `where`, unless the entry is hidden. Returns an exit status,
  * after a message if it is not OK. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <inttypes.h>
+#include <string.h>
 
 #include "tool/attributes.h"
 #include "tool/ls.h"
@@ -21,7 +22,7 @@ rr_ls_is_hidden(const struct rr_ls *ls, const struct rr_catalog_entry *entry)
 int
 rr_ls_fail(const struct rr_ls *ls, const char *where, const char *name)
 {
-	return rr_tool_fail(ls->tool, "%s%s%s: %s", where, name ? "/" : "", name ? name : "",
+	return rr_tool_fail(ls->tool, "%.*s%s%s: %s", RR_LS_WHERE, where, name ? "/" : "", name ? name : "",
 		rpcrdma_nfs_error(ls->remote.nfs));
 }
 
@@ -31,6 +32,23 @@ rr_ls_fail_entry(struct rr_ls *ls, const char *where, const char *name, int erro
 	/* Positive errors are those of NFS, which the server answers. */
 	ls->cut_off |= error < 0;
 	return rr_ls_fail(ls, where, name);
+}
+
+bool
+rr_ls_has_vanished(struct rr_ls *ls, const char *where, const char *name, int error)
+{
+	const char *rest = ls->remote.rest, *below = where + strlen(ls->remote.name);
+	struct rpcrdma_nfs_object object = { .size = sizeof(object) };
+	char path[RR_NFS_PATH];
+
+	/* RFC 1813, 2.6: NFS3ERR_STALE: "The file referred to by that file handle no longer exists". */
+	if ((error != RPCRDMA_NFS_NOENT && error != RPCRDMA_NFS_STALE) || ls->trail.depth == 0 ||
+		(!name && *below == '\0') ||
+		(size_t)snprintf(path, sizeof(path), "%s/%s/%s", rest, below, name ? name : "") >=
+			sizeof(path))
+		return false;
+	return rr_nfs_find(ls->remote.nfs, path, false, &object) == RPCRDMA_NFS_NOENT &&
+	       rr_nfs_find(ls->remote.nfs, rest, true, &object) == 0;
 }
 
 static void
@@ -93,6 +111,8 @@ rr_ls_print(struct rr_ls *ls, const char *where, const struct rr_catalog_entry *
 	if (!rr_ls_only_names(ls) && entry->object.type == RPCRDMA_NFS_SYMLINK)
 		error = rpcrdma_nfs_readlink(
 			ls->remote.nfs, &entry->object.handle, target, sizeof(target), NULL);
+	if (rr_ls_has_vanished(ls, where, entry->name, error))
+		return RR_EXIT_OK;
 	if (error)
 		return rr_ls_fail_entry(ls, where, entry->name, error);
 	if (ls->json)

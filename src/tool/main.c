@@ -39,11 +39,11 @@ main_print_usage(FILE *out)
 		     "Commands:\n");
 	for (size_t i = 0; i < TOOLS; i++)
 		fprintf(out, "  %-8s %s\n", tools[i]->name, tools[i]->help);
-	fprintf(out,
-		"\n`rpcrdma COMMAND --help` tells more of each; so do rpcrdma(1) and rpcrdma-COMMAND(1).\n"
-		"URLs: nfs://HOST[:PORT]/PATH[?NAME=VALUE[&NAME=VALUE]...]\n"
-		"      transport=auto|iwarp|verbs|tcp, mountport=N, port=N, rpcbind[=N], version=3|4.1|4.2, "
-		"uid=N, gid=N\n");
+	fputs("\n`rpcrdma help COMMAND` tells more of each; so does rpcrdma-COMMAND(1).\n"
+	      "URLs: nfs://HOST[:PORT]/PATH[?NAME=VALUE[&NAME=VALUE]...], or HOST:/PATH\n"
+	      "      transport=auto|iwarp|verbs|tcp, version=3|4.1|4.2, port=N, mountport=N,\n"
+	      "      rpcbind[=N], uid=N, gid=N\n",
+		out);
 }
 
 /* Opens the descriptors of standard input, output and error that the caller has closed, so that no file or
@@ -56,25 +56,78 @@ main_open_standard(void)
 			(void)open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
 }
 
+/* Returns the sub-command of that name; or NULL, after a message, if there is none. */
+static const struct rr_tool *
+main_find(const char *name)
+{
+	for (size_t i = 0; i < TOOLS; i++)
+		if (strcmp(name, tools[i]->name) == 0)
+			return tools[i];
+	fprintf(stderr, "rpcrdma: there is no command '%s'; `rpcrdma --help` lists them\n", name);
+	return NULL;
+}
+
+/* `rpcrdma help [COMMAND]`, or --help without a sub-command. */
+static int
+main_help(int argc, char **argv)
+{
+	const struct rr_tool *tool = argc > 2 ? main_find(argv[2]) : NULL;
+
+	if (argc > 2)
+		return tool ? rr_tool_help(tool) : RR_EXIT_USAGE;
+	main_print_usage(stdout);
+	return rr_tool_end_output(NULL, RR_EXIT_OK);
+}
+
+static int
+main_version(int argc, char **argv)
+{
+	(void)argc, (void)argv;
+	printf("rpcrdma %s\n", RPCRDMA_VERSION);
+	return rr_tool_end_output(NULL, RR_EXIT_OK);
+}
+
+/* `rpcrdma --complete [COMMAND]` prints the sub-commands, or the options of one, for the completion of
+ * shells. */
+static int
+main_complete(int argc, char **argv)
+{
+	const struct rr_tool *tool = argc > 2 ? main_find(argv[2]) : NULL;
+
+	if (argc > 2)
+		return tool ? rr_tool_complete(tool) : RR_EXIT_USAGE;
+	for (size_t i = 0; i < TOOLS; i++)
+		printf("%s\t%s\n", tools[i]->name, tools[i]->help);
+	return rr_tool_end_output(NULL, RR_EXIT_OK);
+}
+
+/* What may stand in place of a sub-command. */
+static const struct {
+	const char *name;
+	int (*run)(int argc, char **argv);
+} main_words[] = {
+	{ "--help", main_help },
+	{ "-h", main_help },
+	{ "help", main_help },
+	{ "--version", main_version },
+	{ "-V", main_version },
+	{ "version", main_version },
+	{ "--complete", main_complete },
+};
+
 int
 main(int argc, char **argv)
 {
+	const struct rr_tool *tool;
+
 	main_open_standard();
 	if (argc < 2) {
 		main_print_usage(stderr);
 		return RR_EXIT_USAGE;
 	}
-	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
-		main_print_usage(stdout);
-		return rr_tool_end_output(NULL, RR_EXIT_OK);
-	}
-	if (strcmp(argv[1], "--version") == 0) {
-		printf("rpcrdma %s\n", RPCRDMA_VERSION);
-		return rr_tool_end_output(NULL, RR_EXIT_OK);
-	}
-	for (size_t i = 0; i < TOOLS; i++)
-		if (strcmp(argv[1], tools[i]->name) == 0)
-			return rr_tool_exit(tools[i]->run(tools[i], argc - 1, argv + 1));
-	fprintf(stderr, "rpcrdma: there is no command '%s'; `rpcrdma --help` lists them\n", argv[1]);
-	return RR_EXIT_USAGE;
+	for (size_t i = 0; i < sizeof(main_words) / sizeof(main_words[0]); i++)
+		if (strcmp(argv[1], main_words[i].name) == 0)
+			return main_words[i].run(argc, argv);
+	tool = main_find(argv[1]);
+	return tool ? rr_tool_exit(tool->run(tool, argc - 1, argv + 1)) : RR_EXIT_USAGE;
 }

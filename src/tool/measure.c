@@ -47,6 +47,16 @@ measure_connection(void *ctx, const struct rr_carrier *carrier)
 	snprintf(connection->peer, sizeof(connection->peer), "%s", carrier->peer);
 }
 
+static void
+measure_add_latency(struct rpcrdma_latency *sum, const struct rpcrdma_latency *latency)
+{
+	sum->calls += latency->calls;
+	sum->errors += latency->errors;
+	sum->sum_ns += latency->sum_ns;
+	for (uint32_t i = 0; i < RPCRDMA_LATENCY_BUCKETS; i++)
+		sum->buckets[i] += latency->buckets[i];
+}
+
 /* Adds the counts of a procedure's calls to the counts that the measure has of the same procedure. Does
  * nothing if there were no calls, or if the measure has no room for one more procedure. */
 static void
@@ -66,11 +76,7 @@ measure_procedure(struct rr_measure *measure, const struct rpcrdma_program *prog
 		procedure = &measure->procedures[measure->procedure_count++];
 		*procedure = (struct rr_measure_procedure){ .program = program, .number = number };
 	}
-	procedure->latency.calls += latency->calls;
-	procedure->latency.errors += latency->errors;
-	procedure->latency.sum_ns += latency->sum_ns;
-	for (uint32_t i = 0; i < RPCRDMA_LATENCY_BUCKETS; i++)
-		procedure->latency.buckets[i] += latency->buckets[i];
+	measure_add_latency(&procedure->latency, latency);
 }
 
 void
@@ -115,7 +121,24 @@ rr_measure_state(struct rr_measure *measure, struct rr_nfs4_shared *shared)
 	rr_nfs4_held(shared, &measure->state);
 }
 
+void
+rr_measure_operations(struct rr_measure *measure, const struct rr_nfs4_server *server)
+{
+	for (uint32_t i = 0; server && i < RR_NFS4_COUNTS; i++)
+		measure_add_latency(&measure->operations[i], rr_nfs4_server_latency(server, i));
+}
+
 /* ---- JSON ---- */
+
+/* Writes the time within which half, 90 and 99 of 100 calls were done, and the latency itself. */
+static void
+measure_json_times(FILE *out, const struct rpcrdma_latency *latency)
+{
+	fprintf(out, ",\"us_50\":%" PRIu64 ",\"us_90\":%" PRIu64 ",\"us_99\":%" PRIu64 ",\"latency\":",
+		rpcrdma_latency_percentile(latency, 50), rpcrdma_latency_percentile(latency, 90),
+		rpcrdma_latency_percentile(latency, 99));
+	rr_report_latency_json(out, latency);
+}
 
 static void
 measure_json_connections(FILE *out, const struct rr_measure *measure)
@@ -145,15 +168,28 @@ measure_json_procedures(FILE *out, const struct rr_measure *measure)
 		const struct rr_measure_procedure *procedure = &measure->procedures[i];
 		const char *name = procedure->program->procedures[procedure->number].name;
 
-		fprintf(out,
-			"%s{\"program\":\"%s\",\"procedure\":\"%s\",\"us_50\":%" PRIu64 ",\"us_90\":%" PRIu64
-			",\"us_99\":%" PRIu64 ",\"latency\":",
-			i ? "," : "", procedure->program->name, name ? name : "NULL",
-			rpcrdma_latency_percentile(&procedure->latency, 50),
-			rpcrdma_latency_percentile(&procedure->latency, 90),
-			rpcrdma_latency_percentile(&procedure->latency, 99));
-		rr_report_latency_json(out, &procedure->latency);
+		fprintf(out, "%s{\"program\":\"%s\",\"procedure\":\"%s\"", i ? "," : "",
+			procedure->program->name, name ? name : "NULL");
+		measure_json_times(out, &procedure->latency);
 		fputc('}', out);
+	}
+	fputc(']', out);
+}
+
+/* Writes the operations of COMPOUNDs that were executed. */
+static void
+measure_json_operations(FILE *out, const struct rr_measure *measure)
+{
+	const char *comma = "";
+
+	fputs(",\"operations\":[", out);
+	for (uint32_t i = 0; i < RR_NFS4_COUNTS; i++) {
+		if (measure->operations[i].calls == 0)
+			continue;
+		fprintf(out, "%s{\"operation\":\"%s\"", comma, rr_nfs4_counted_name(i));
+		measure_json_times(out, &measure->operations[i]);
+		fputc('}', out);
+		comma = ",";
 	}
 	fputc(']', out);
 }
@@ -175,6 +211,7 @@ rr_measure_json(FILE *out, const struct rr_measure *measure)
 		rr_report_counters_json(out, &measure->server_side);
 	}
 	measure_json_procedures(out, measure);
+	measure_json_operations(out, measure);
 	fprintf(out,
 		",\"memory\":{\"arrivals\":%" PRIu64 ",\"results\":%" PRIu64 ",\"replies\":%" PRIu64
 		",\"max\":%" PRIu64 "}",

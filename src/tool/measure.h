@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "gateway/gateway.h"
-#include "nfs4/shared.h"
+#include "nfs4/server.h"
 #include "rpc/server.h"
 
 /* A measure: the counts of `rpcrdma serve` or `rpcrdma gateway`, summed over all their threads. Its size is
@@ -42,6 +42,8 @@ struct rr_measure {
 	/* The first connections, and the procedures that were called. */
 	struct rr_measure_connection list[RR_MEASURE_CONNECTIONS];
 	struct rr_measure_procedure procedures[RR_MEASURE_PROCEDURES];
+	/* The operations in COMPOUNDs of NFS version 4, by their numbers. */
+	struct rpcrdma_latency operations[RR_NFS4_COUNTS];
 	/* Octets of payload memory: in use, in each of the engines' three pools, and the limit. */
 	uint64_t arrivals, results, replies, memory_max;
 	/* The state of NFS version 4. */
@@ -60,6 +62,10 @@ void rr_measure_gateway(struct rr_measure *measure, const struct rr_gateway *gat
 /* Adds the numbers of clients, sessions and states of NFS version 4, which all threads share, to the
  * measure. Does nothing if shared is NULL, as version 4 is not served. */
 void rr_measure_state(struct rr_measure *measure, struct rr_nfs4_shared *shared);
+
+/* Adds the counts of operations of a thread's server of NFS version 4 to the measure. Does nothing if server
+ * is NULL, as version 4 is not served. */
+void rr_measure_operations(struct rr_measure *measure, const struct rr_nfs4_server *server);
 
 /* Writes the measure as a JSON object, with a line feed. */
 void rr_measure_json(FILE *out, const struct rr_measure *measure);

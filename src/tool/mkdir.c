@@ -39,12 +39,20 @@ mkdir_one(struct rr_names *names, const char *name, bool is_last, struct rpcrdma
 	int error;
 
 	umask(mask);
+	/* The directories above an export that has a name of its own refuse MKDIR as read-only, whatever the
+	 * name: so the directory is looked for first. */
+	if (names->flag && rpcrdma_nfs_lookup(nfs, &directory->handle, name, &made, NULL) == 0 &&
+		made.type == RPCRDMA_NFS_DIRECTORY) {
+		*directory = made;
+		return RR_EXIT_OK;
+	}
 	changes.mode = is_last && names->has_mode ? names->mode : 0777 & ~(uint32_t)mask;
 	error = mkdir_with_mode(names, &directory->handle, name, &changes, &made);
 	if (error == RPCRDMA_NFS_EXIST && names->flag &&
 		rpcrdma_nfs_lookup(nfs, &directory->handle, name, &made, NULL) == 0 &&
 		made.type == RPCRDMA_NFS_DIRECTORY)
 		error = 0;
+	rr_nfs_explain_change(names->remote.nfs, error);
 	if (error)
 		return rr_names_fail(names);
 	*directory = made;
@@ -60,7 +68,7 @@ mkdir_parents(struct rr_names *names, struct rpcrdma_nfs_object *directory)
 	char *rest = names->path, *name;
 	int status = RR_EXIT_OK;
 
-	if (rpcrdma_nfs_find(names->remote.nfs, "", true, directory) != 0)
+	if (rr_nfs_find(names->remote.nfs, "", true, directory) != 0)
 		return rr_names_fail(names);
 	while (status == RR_EXIT_OK && (name = strsep(&rest, "/")))
 		if (name[0] && strcmp(name, ".") != 0)
@@ -81,7 +89,7 @@ mkdir_url(struct rr_names *names)
 					     names->remote.name);
 	if (names->flag && mkdir_parents(names, &directory) != RR_EXIT_OK)
 		return RR_EXIT_FAILED;
-	if (!names->flag && rpcrdma_nfs_find(names->remote.nfs, names->path, true, &directory) != 0)
+	if (!names->flag && rr_nfs_find(names->remote.nfs, names->path, true, &directory) != 0)
 		return rr_names_fail(names);
 	return mkdir_one(names, names->last, true, &directory);
 }

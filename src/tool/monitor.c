@@ -25,6 +25,7 @@ struct rr_monitor {
 	struct rr_monitor_listeners listeners;
 	struct rr_monitor_peer peers[RR_MONITOR_PEERS];
 	struct rr_measure measure; /* the last measurement */
+	uint64_t deaf;             /* ns: no connections are accepted until then */
 	uint64_t began, measured;  /* ns: the beginning of service; the last measurement, 0: there is none */
 	int end;                   /* an eventfd that ends the thread */
 	pthread_t thread;
@@ -42,24 +43,34 @@ monitor_close(struct rr_monitor_peer *peer)
 }
 
 /* Accepts a connection at the monitor's socket of this kind. Closes the connection at once if the peer is not
- * allowed to ask, or if RR_MONITOR_OF_A_KIND peers of this kind are connected already. */
+ * allowed to ask, or if there is no place for it. If no connection can be accepted, for example as the
+ * process has too many descriptors, the sockets are left alone for MONITOR_FRESH: poll() would return at
+ * once. */
 static void
 monitor_accept(struct rr_monitor *monitor, enum rr_monitor_kind kind)
 {
-	int fd = accept4(monitor->listeners.fds[kind], NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-	struct rr_monitor_peer *peer = &monitor->peers[(size_t)kind * RR_MONITOR_OF_A_KIND];
-	const struct rr_monitor_peer *end = peer + RR_MONITOR_OF_A_KIND;
+	struct sockaddr_storage address = { 0 };
+	socklen_t size = sizeof(address);
+	int fd = accept4(monitor->listeners.fds[kind], (struct sockaddr *)&address, &size,
+		SOCK_CLOEXEC | SOCK_NONBLOCK);
+	struct in6_addr host = rr_monitor_host((const struct sockaddr *)&address);
+	struct rr_monitor_peer *peer;
 
-	if (fd < 0)
+	if (fd < 0) {
+		monitor->deaf = rr_now(&rr_env_system) + MONITOR_FRESH;
 		return;
-	while (peer < end && peer->fd >= 0)
-		peer++;
-	if (peer == end || !rr_monitor_may(fd, kind)) {
+	}
+	peer = rr_monitor_may(fd, kind)
+		       ? rr_monitor_place(&monitor->peers[(size_t)kind * RR_MONITOR_OF_A_KIND], kind, &host)
+		       : NULL;
+	if (!peer) {
 		close(fd);
 		return;
 	}
+	if (peer->fd >= 0)
+		monitor_close(peer);
 	*peer = (struct rr_monitor_peer){
-		.fd = fd, .kind = kind, .deadline = rr_now(&rr_env_system) + MONITOR_PATIENCE
+		.fd = fd, .kind = kind, .host = host, .deadline = rr_now(&rr_env_system) + MONITOR_PATIENCE
 	};
 }
 
@@ -127,15 +138,17 @@ monitor_serve(struct rr_monitor *monitor, struct rr_monitor_peer *peer, short ev
 /* ---- The thread ---- */
 
 /* Fills in fds with the listening sockets, the descriptor that ends the thread, and the peers, for poll().
- * Returns the milliseconds until the first deadline of a peer; -1 if there is no peer. */
+ * Returns the milliseconds until the first deadline of a peer, or until connections are accepted again; -1 if
+ * there is neither. */
 static int
 monitor_prepare(struct rr_monitor *monitor, struct pollfd *fds)
 {
 	uint64_t now = rr_now(&rr_env_system);
-	int timeout = -1;
+	bool is_deaf = now < monitor->deaf;
+	int timeout = is_deaf ? (int)((monitor->deaf - now) / RR_MILLISECOND) + 1 : -1;
 
 	for (uint32_t i = 0; i < MONITOR_LISTENERS; i++)
-		fds[i] = (struct pollfd){ monitor->listeners.fds[i], POLLIN, 0 };
+		fds[i] = (struct pollfd){ is_deaf ? -1 : monitor->listeners.fds[i], POLLIN, 0 };
 	fds[MONITOR_END] = (struct pollfd){ monitor->end, POLLIN, 0 };
 	for (uint32_t i = 0; i < RR_MONITOR_PEERS; i++) {
 		const struct rr_monitor_peer *peer = &monitor->peers[i];

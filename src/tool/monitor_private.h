@@ -2,6 +2,7 @@
 #ifndef RR_TOOL_MONITOR_PRIVATE_H
 #define RR_TOOL_MONITOR_PRIVATE_H
 
+#include <netinet/in.h>
 #include <sys/un.h>
 
 #include "tool/monitor.h"
@@ -14,6 +15,7 @@ enum rr_monitor_kind { RR_MONITOR_UNIX, RR_MONITOR_HTTP, RR_MONITOR_KINDS };
 /* Each kind of peer has its own places, so that no kind takes the places of the other. */
 enum {
 	RR_MONITOR_OF_A_KIND = 8, /* the most peers of a kind at a time */
+	RR_MONITOR_OF_A_HOST = 4, /* the most of them over HTTP from one address */
 	RR_MONITOR_PEERS = RR_MONITOR_KINDS * RR_MONITOR_OF_A_KIND,
 	RR_MONITOR_REQUEST = 2048 /* octets of memory for a request */
 };
@@ -22,7 +24,8 @@ enum {
 struct rr_monitor_peer {
 	int fd; /* -1: there is no peer */
 	enum rr_monitor_kind kind;
-	uint64_t deadline; /* when the connection is closed at the latest: ns of rr_now() */
+	struct in6_addr host; /* over HTTP: its address, of IPv4 in the first word; else zeros */
+	uint64_t deadline;    /* when the connection is closed at the latest: ns of rr_now() */
 	char request[RR_MONITOR_REQUEST];
 	size_t got;      /* octets of the request that have come */
 	char *reply;     /* NULL: the request is not whole yet */
@@ -47,6 +50,17 @@ void rr_monitor_unlisten(struct rr_monitor_listeners *listeners);
 /* Tells whether the peer that has connected to a socket of this kind is allowed to ask: at the Unix socket
  * only this user and root, over HTTP everybody. */
 bool rr_monitor_may(int fd, enum rr_monitor_kind kind);
+
+/* ---- monitor_places.c ---- */
+
+/* Returns a place for a new peer of this kind from this address, among the RR_MONITOR_OF_A_KIND places. If
+ * there is none, or if the address has its share over HTTP already, that is the place of the peer that has
+ * been silent for the longest time, which the caller closes. Returns NULL if there is none of these either.
+ */
+struct rr_monitor_peer *rr_monitor_place(
+	struct rr_monitor_peer *places, enum rr_monitor_kind kind, const struct in6_addr *host);
+/* Returns the address of a peer, as rr_monitor_place() compares it. */
+struct in6_addr rr_monitor_host(const struct sockaddr *address);
 
 /* ---- monitor_answer.c ---- */
 

@@ -23,7 +23,7 @@ names_split(struct rr_names *names)
 	snprintf(names->path, sizeof(names->path), "%s", names->remote.rest);
 	if (length > RR_NFS_NAME)
 		return rr_outcome_fail(&names->outcome, names->tool, "%s: %s", names->remote.name,
-			rpcrdma_nfs_status_text(NFS3ERR_NAMETOOLONG));
+			rr_nfs_status_text(names->remote.nfs, NFS3ERR_NAMETOOLONG));
 	snprintf(names->last, sizeof(names->last), "%.*s", (int)length, last);
 	if (strcmp(names->last, ".") != 0 && strcmp(names->last, "..") != 0)
 		return RR_EXIT_OK;
@@ -42,7 +42,7 @@ rr_names_open(struct rr_names *names, struct rpcrdma_engine *engine, const char 
 	if (!error)
 		return names_split(names);
 	rr_outcome_note(&names->outcome, names->remote.name, text.text);
-	return rr_advice_fail(names->tool, names->remote.name, error, &text);
+	return rr_advice_fail(names->tool, &names->remote.url, names->remote.name, error, &text);
 }
 
 /* Opens the URL, calls each() for it, prints the outcome, and closes the connection. Returns an exit
@@ -76,6 +76,7 @@ names_run_all(struct rr_names *names, char **urls, int (*each)(struct rr_names *
 	if (status != RR_EXIT_OK)
 		return status;
 	rr_tool_catch_signals();
+	rr_trail_prepare();
 	names->remote.tcp = filters->transport == RR_TRANSPORT_TCP;
 	if (rr_remote_engine(&config, &engine, &text) < 0)
 		status = rr_tool_fail(names->tool, "%s", text.text);
@@ -92,7 +93,7 @@ names_run_all(struct rr_names *names, char **urls, int (*each)(struct rr_names *
 int
 rr_names_run(const struct rr_tool *tool, int argc, char **argv, int (*each)(struct rr_names *names))
 {
-	struct rr_names names = { .tool = tool };
+	struct rr_names names = { .tool = tool, .remote.lists = tool == &rr_tool_rm };
 	int status = rr_options_parse(tool, &names, &argc, &argv);
 
 	return status == RR_OPTIONS_GO_ON ? names_run_all(&names, argv, each) : status;

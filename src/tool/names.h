@@ -15,6 +15,9 @@ struct rr_names {
 	const struct rr_tool *tool;
 	bool flag;     /* the option that only this sub-command has: rm --recursive, mkdir --parents */
 	bool force;    /* rm --force */
+	bool ask;      /* rm --interactive */
+	uint64_t kept; /* rm: objects of the current URL that the user did not want to be removed */
+	char *below;   /* rm: the name of the current object, for -i and -v */
 	bool has_mode; /* mkdir --mode */
 	uint32_t mode;
 	struct rr_outcome outcome; /* of the current URL */

@@ -54,6 +54,8 @@ option_set_init(struct option_set *set, const struct rr_tool *tool, void *state)
 				option_add(set, option, (char *)state + group->at);
 	}
 	set->longs[set->count] = (struct option){ "help", no_argument, NULL, OPTION_HELP };
+	set->longs[set->count + 1] =
+		(struct option){ "help-diagnostics", no_argument, NULL, OPTION_HELP_DIAGNOSTICS };
 }
 
 /* Finds an option by the value that getopt_long() returned, or that getopt_long() left in optopt. Returns
@@ -98,8 +100,8 @@ option_refuse(struct option_set *set, int found, const char *word)
 			place->option->argument);
 	if (place)
 		return rr_tool_usage(set->tool, "%s takes no argument", option_name(place->option, name));
-	if (optopt == OPTION_HELP)
-		return rr_tool_usage(set->tool, "--help takes no argument");
+	if (optopt == OPTION_HELP || optopt == OPTION_HELP_DIAGNOSTICS)
+		return rr_tool_usage(set->tool, "%.*s takes no argument", (int)strcspn(word, "="), word);
 	if (optopt)
 		return rr_tool_usage(set->tool, "there is no option -%c; --help lists them", optopt);
 	return rr_tool_usage(
@@ -158,6 +160,7 @@ rr_option_take(struct option_set *set, struct option_place *place, const char *a
 	place->seen = true;
 	switch (place->option->kind) {
 	case RR_OPTION_FLAG: *(bool *)member = true; return RR_EXIT_OK;
+	case RR_OPTION_COUNT: ++*(uint32_t *)member; return RR_EXIT_OK;
 	case RR_OPTION_NO: *(bool *)member = false; return RR_EXIT_OK;
 	case RR_OPTION_TEXT: *(const char **)member = argument; return RR_EXIT_OK;
 	case RR_OPTION_NUMBER: return option_take_number(set, place, argument);
@@ -188,7 +191,7 @@ rr_options_url(const struct rr_tool *tool, const char *text)
 	struct rr_url url;
 
 	if (!rr_url_is(text))
-		return rr_tool_usage(tool, "'%s' is no URL: nfs://HOST[:PORT]/PATH", text);
+		return rr_tool_usage(tool, "'%s' is no URL: nfs://HOST[:PORT]/PATH or HOST:/PATH", text);
 	if (rr_url_parse(text, &url, &why) < 0)
 		return rr_tool_usage(tool, "%s: %s", text, why.text);
 	return RR_EXIT_OK;
@@ -223,6 +226,8 @@ rr_options_parse(const struct rr_tool *tool, void *state, int *argc, char ***arg
 
 		if (found == OPTION_HELP)
 			return rr_tool_help(tool);
+		if (found == OPTION_HELP_DIAGNOSTICS)
+			return rr_tool_help_diagnostics(tool);
 		if (!place)
 			return option_refuse(&set, found, (*argv)[optind - 1]);
 		status = rr_option_take(&set, place, optarg);

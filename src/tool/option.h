@@ -19,6 +19,7 @@ struct rr_tool;
 
 enum rr_option_kind {
 	RR_OPTION_FLAG,   /* no argument: the bool at `at` becomes true */
+	RR_OPTION_COUNT,  /* no argument: the uint32_t at `at` is increased by one */
 	RR_OPTION_NO,     /* no argument: the bool at `at` becomes false */
 	RR_OPTION_NUMBER, /* the uint32_t at `at`: decimal, from low to high, a multiple of `multiple` */
 	RR_OPTION_WORD,   /* the enum at `at` becomes the index of the argument in words */
@@ -74,7 +75,7 @@ struct rr_option_group {
 	size_t at;
 };
 
-enum { RR_OPTION_GROUPS = 6 };
+enum { RR_OPTION_GROUPS = 7 };
 
 /* rr_options_parse() returns RR_OPTIONS_GO_ON if the sub-command is to go on, and otherwise an exit
  * status. */

@@ -11,7 +11,13 @@
 
 /* getopt_long() returns letters as they are, and for a long name OPTION_LONG plus its index in
  * option_set.longs. OPTION_NAME: octets of memory for the name of an option. */
-enum { OPTIONS_MAX = 48, OPTION_LONG = 256, OPTION_HELP = OPTION_LONG + OPTIONS_MAX, OPTION_NAME = 64 };
+enum {
+	OPTIONS_MAX = 48,
+	OPTION_LONG = 256,
+	OPTION_HELP = OPTION_LONG + OPTIONS_MAX,
+	OPTION_HELP_DIAGNOSTICS,
+	OPTION_NAME = 64
+};
 
 /* An option of the sub-command, and whether it was given, in the command line or in the file. */
 struct option_place {
@@ -27,7 +33,7 @@ struct option_set {
 	const struct rr_tool *tool;
 	struct option_place places[OPTIONS_MAX];
 	int count;
-	struct option longs[OPTIONS_MAX + 2];
+	struct option longs[OPTIONS_MAX + 3];
 	char letters[2 * OPTIONS_MAX + 2];
 };
 

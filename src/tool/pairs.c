@@ -70,7 +70,7 @@ pairs_find_above(struct rr_pairs *pairs)
 	if (pairs->name[0] == '\0')
 		return rr_pairs_fail_there(pairs, "this is no name that a file can have");
 	snprintf(above, sizeof(above), "%.*s", (int)length, pairs->to.rest);
-	if (rpcrdma_nfs_find(pairs->to.nfs, above, true, &pairs->directory) != 0)
+	if (rr_nfs_find(pairs->to.nfs, above, true, &pairs->directory) != 0)
 		return rr_pairs_fail_there(pairs, rpcrdma_nfs_error(pairs->to.nfs));
 	return RR_EXIT_OK;
 }
@@ -85,7 +85,7 @@ pairs_find(struct rr_pairs *pairs, bool several)
 	int error;
 
 	object->size = sizeof(*object);
-	error = rpcrdma_nfs_find(pairs->to.nfs, pairs->to.rest, true, object);
+	error = rr_nfs_find(pairs->to.nfs, pairs->to.rest, true, object);
 	if (!error && object->type == RPCRDMA_NFS_DIRECTORY)
 		return RR_EXIT_OK;
 	if (error && error != RPCRDMA_NFS_NOENT)
@@ -185,7 +185,7 @@ pairs_open_destination(struct rr_pairs *pairs, struct rpcrdma_engine *engine, co
 		status = pairs_find(pairs, several);
 	else {
 		rr_outcome_note(outcome, pairs->to.name, text.text);
-		status = rr_advice_fail(pairs->tool, pairs->to.name, error, &text);
+		status = rr_advice_fail(pairs->tool, &pairs->to.url, pairs->to.name, error, &text);
 	}
 	if (status != RR_EXIT_OK)
 		rr_outcome_end(outcome, stdout, status, pairs->to.name, NULL);
@@ -227,6 +227,7 @@ pairs_run_all(struct rr_pairs *pairs, int argc, char **argv, int (*each)(struct 
 	pairs->source.tool = pairs->tool;
 	pairs->source.remote.tcp = pairs->to.tcp;
 	pairs->source.remote.verbose = pairs->to.verbose;
+	pairs->source.remote.lists = pairs->to.lists = pairs->tool == &rr_tool_mv;
 	if (rr_remote_engine(&config, &engine, &text) < 0)
 		return rr_filters_end(
 			pairs->tool, &pairs->filters, rr_tool_fail(pairs->tool, "%s", text.text));

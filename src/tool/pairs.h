@@ -12,6 +12,7 @@
 struct rr_pairs {
 	const struct rr_tool *tool;
 	bool keep;     /* an existing name is left alone */
+	bool ask;      /* mv: before an existing name is replaced */
 	bool replace;  /* an existing name is replaced, where it would be an error otherwise */
 	bool symbolic; /* sources are texts, and not URLs */
 	struct rr_filters filters;

@@ -120,7 +120,7 @@ ping_connect(struct ping *ping)
 		if (error == 0)
 			return RR_EXIT_OK;
 	}
-	return rr_advice_fail(ping->tool, ping->url.host, error, &text);
+	return rr_advice_fail(ping->tool, &ping->url, ping->url.host, error, &text);
 }
 
 /* Prints what both sides negotiated: the first lines, or the beginning of the JSON object, up to the list of
@@ -317,7 +317,7 @@ ping_all(struct ping *ping)
 	if (error == 0 || error == -RPCRDMA_ERR_CANCELLED)
 		return status;
 	rr_fail(&text, 0, "%s", rr_client_error(ping->client));
-	return rr_advice_fail(ping->tool, ping->url.host, error, &text);
+	return rr_advice_fail(ping->tool, &ping->url, ping->url.host, error, &text);
 }
 
 static int

@@ -11,7 +11,16 @@ const struct rr_option rr_remote_options[] = {
 	{ .letter = 'v',
 		.name = "verbose",
 		.help = "say on standard error what the connection goes over",
-		.kind = RR_OPTION_FLAG,
+		.kind = RR_OPTION_COUNT,
+		.at = offsetof(struct rr_remote, verbose) },
+	{ 0 },
+};
+
+const struct rr_option rr_remote_list_options[] = {
+	{ .letter = 'v',
+		.name = "verbose",
+		.help = "list what is done; -vv: also say on standard error what the connection goes over",
+		.kind = RR_OPTION_COUNT,
 		.at = offsetof(struct rr_remote, verbose) },
 	{ 0 },
 };
@@ -75,7 +84,7 @@ rr_remote_open(struct rpcrdma_engine *engine, const char *url, struct rr_remote 
 		engine, &config, &remote->url, remote->beside ? above : remote->url.path, &remote->nfs, text);
 	if (!error)
 		error = rpcrdma_nfs_root(remote->nfs, &remote->root, &remote->rest);
-	if (!error && remote->verbose)
+	if (!error && remote->verbose > remote->lists)
 		remote_say_over(remote);
 	return error;
 }

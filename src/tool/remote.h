@@ -19,11 +19,14 @@ struct rr_remote {
 	bool tcp;             /* a URL that names no transport is for TCP */
 	bool version_3;       /* a URL that names no version of NFS is for version 3 */
 	uint32_t connections; /* over which calls are spread; 0: a single one */
-	bool verbose;         /* print on standard error the fabric of the connection */
+	uint32_t verbose;     /* how often --verbose was given */
+	bool lists;           /* --verbose lists names, and only twice prints the fabric, too */
 };
 
-/* The table of options (--verbose), whose state is a struct rr_remote. */
-extern const struct rr_option rr_remote_options[];
+/* The tables of options (--verbose), whose state is a struct rr_remote: of commands that print the fabric of
+ * the connection on standard error, and of those that list what they do, and print the fabric if the option
+ * is given twice. */
+extern const struct rr_option rr_remote_options[], rr_remote_list_options[];
 
 /* Makes an engine for a sub-command; config is the default configuration with the sub-command's filters.
  * Returns 0; or an error, with a text. */

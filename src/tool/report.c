@@ -4,6 +4,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "tool/tool.h"
+
 void
 rr_report_counters_json(FILE *out, const struct rpcrdma_counters *counters)
 {
@@ -75,21 +77,18 @@ report_connection(void *ctx, const struct rr_carrier *carrier)
 	report_counters(out, "    ", &carrier->counters);
 }
 
-/* Prints the numbers and times of a procedure's calls, if there were any. */
+/* Prints the numbers and times of the calls of a procedure or an operation, if there were any. */
 static void
-report_procedure(FILE *out, const struct rpcrdma_program *program, uint32_t proc,
-	const struct rpcrdma_latency *latency)
+report_latency(FILE *out, const char *program, const char *name, const struct rpcrdma_latency *latency)
 {
-	const char *name = program->procedures[proc].name;
-
 	if (!latency || latency->calls == 0)
 		return;
 	fprintf(out,
-		"  %s %s: %" PRIu64 " calls, %" PRIu64 " errors, mean %" PRIu64 " us, half below %" PRIu64
+		"  %s %s: %" PRIu64 " call%s, %" PRIu64 " error%s, mean %" PRIu64 " us, half below %" PRIu64
 		" us, 99 of 100 below %" PRIu64 " us\n",
-		program->name, name ? name : "NULL", latency->calls, latency->errors,
-		latency->sum_ns / latency->calls / 1000, rpcrdma_latency_percentile(latency, 50),
-		rpcrdma_latency_percentile(latency, 99));
+		program, name ? name : "NULL", latency->calls, rr_tool_plural(latency->calls),
+		latency->errors, rr_tool_plural(latency->errors), latency->sum_ns / latency->calls / 1000,
+		rpcrdma_latency_percentile(latency, 50), rpcrdma_latency_percentile(latency, 99));
 }
 
 static void
@@ -98,13 +97,15 @@ report(FILE *out, uint32_t thread, const struct rpcrdma_server *server, const st
 {
 	struct rpcrdma_counters counters;
 
-	fprintf(out, "thread %u: %u connections\n", thread, rr_server_connections(server));
+	fprintf(out, "thread %u: %u connection%s\n", thread, rr_server_connections(server),
+		rr_tool_plural(rr_server_connections(server)));
 	rr_server_each_connection(server, report_connection, out);
 	rr_server_counters(server, &counters);
 	report_counters(out, "  ", &counters);
 	for (uint32_t i = 0; i < count; i++) {
 		for (uint32_t j = 0; j < services[i].program->procedure_count; j++)
-			report_procedure(out, services[i].program, j, rr_server_latency(server, i, j));
+			report_latency(out, services[i].program->name,
+				services[i].program->procedures[j].name, rr_server_latency(server, i, j));
 	}
 }
 
@@ -125,6 +126,23 @@ rr_report_server(FILE *out, uint32_t thread, const struct rpcrdma_server *server
 }
 
 void
+rr_report_operations(FILE *out, const struct rr_nfs4_server *server)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *memory = open_memstream(&text, &size);
+
+	if (!memory)
+		return;
+	for (uint32_t i = 0; server && i < RR_NFS4_COUNTS; i++)
+		report_latency(
+			memory, "operation", rr_nfs4_counted_name(i), rr_nfs4_server_latency(server, i));
+	if (fclose(memory) == 0)
+		fputs(text, out);
+	free(text);
+}
+
+void
 rr_report_gateway(FILE *out, uint32_t thread, const struct rr_gateway *gateway)
 {
 	struct rr_gateway_counters counters;
@@ -136,10 +154,11 @@ rr_report_gateway(FILE *out, uint32_t thread, const struct rr_gateway *gateway)
 		return;
 	rr_gateway_counters(gateway, &counters);
 	fprintf(memory,
-		"thread %u: %u connections, %" PRIu64 " so far; %" PRIu64 " calls, %" PRIu64
-		" came again; %" PRIu64 " callbacks; %" PRIu64 " answered here\n",
-		thread, counters.open, counters.sessions, counters.calls, counters.repeated,
-		counters.callbacks, counters.failed);
+		"thread %u: %u connection%s, %" PRIu64 " so far; %" PRIu64 " call%s, %" PRIu64
+		" came again; %" PRIu64 " callback%s; %" PRIu64 " answered here\n",
+		thread, counters.open, rr_tool_plural(counters.open), counters.sessions, counters.calls,
+		rr_tool_plural(counters.calls), counters.repeated, counters.callbacks,
+		rr_tool_plural(counters.callbacks), counters.failed);
 	report_counters(memory, "  client side: ", &counters.client_side);
 	report_counters(memory, "  server side: ", &counters.server_side);
 	if (fclose(memory) == 0)

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "gateway/gateway.h"
+#include "nfs4/server.h"
 #include "rpc/server.h"
 
 /* Reports of counters and latencies, as text or as JSON. */
@@ -19,6 +20,9 @@ void rr_report_latency_json(FILE *out, const struct rpcrdma_latency *latency);
  * procedures that were called. Writes all at once, so that the lines of several threads do not mix. */
 void rr_report_server(FILE *out, uint32_t thread, const struct rpcrdma_server *server,
 	const struct rr_service *services, uint32_t count);
+
+/* Writes the counts of the operations in COMPOUNDs that the server has executed. server may be NULL. */
+void rr_report_operations(FILE *out, const struct rr_nfs4_server *server);
 
 /* Writes the counts of a gateway all at once, so that the lines of several threads do not mix. */
 void rr_report_gateway(FILE *out, uint32_t thread, const struct rr_gateway *gateway);

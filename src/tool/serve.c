@@ -105,6 +105,15 @@ static const struct rr_option serve_options[] = {
 		.help = "versions of NFS to serve: 3, 4 (which is 4.1 and 4.2), or 3,4 (3,4)",
 		.kind = RR_OPTION_CALL,
 		.take = serve_take_nfs },
+	{ .name = "lease",
+		.argument = "SECONDS",
+		.help = "of version 4: how long a client that is silent keeps its opens and locks, and how "
+			"long "
+			"clients may reclaim them after a restart (90)",
+		.kind = RR_OPTION_NUMBER,
+		.low = 10,
+		.high = 3600,
+		.at = offsetof(struct rr_serve, lease) },
 	{ .name = "key",
 		.argument = "FILE",
 		.help = "where the key of file handles is kept",
@@ -252,6 +261,7 @@ rr_serve_load(const struct rr_tool *tool, const struct rr_serve *running, int ar
 		.flavors = RR_RIGHT_SYS | RR_RIGHT_NONE,
 		.versions = RR_RIGHT_V3 | RR_RIGHT_V4 };
 	serve->tcp_port = TCP_PORT;
+	serve->lease = (uint32_t)(rr_nfs4_tables_config_default.lease / RR_SECOND);
 	serve->running = running;
 	serve->argc = argc;
 	serve->argv = argv;
@@ -293,9 +303,9 @@ const struct rr_tool rr_tool_serve = {
 	.operands = "[DIRECTORY[=/NAME]]...",
 	.file = &serve_file,
 	.most = RR_TOOL_ANY,
-	.notes = "An only DIRECTORY without NAME is served as /, one of several as / and its last component.\n"
-		 "A file for --config also has directories and their clients, as in exports(5); SIGHUP takes the "
-		 "new rules.\n"
+	.notes = "An only DIRECTORY without NAME is served as /, one of several as / and its last\n"
+		 "component. A file for --config also has directories and their clients, as in\n"
+		 "exports(5); SIGHUP takes the new rules.\n"
 		 "SIGTERM and Ctrl-C answer what was received, then end.\n",
 	.groups = {
 		{ serve_options, 0 },

@@ -41,6 +41,7 @@ struct rr_serve {
 	bool ceph; /* the exports are paths in CephFS, each with RR_SERVE_CEPH in front */
 	const char *ceph_conf, *ceph_user, *file_system;
 	bool version3, version4; /* the versions of NFS that are served */
+	uint32_t lease;          /* of version 4, in seconds */
 	struct rr_option_config config;
 	struct rr_rpcbind rpcbind;
 	/* The arguments of exports. NULL: there is no such export in this configuration. */

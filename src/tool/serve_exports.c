@@ -29,25 +29,28 @@ exports_ceph(
 }
 
 /* Stores in *number the index of the directory of `export` among the exports. A server that starts gives the
- * directory a new index; a running server that reads its configuration again looks the index up. It is an
- * error if the name was given twice, if a running server does not serve the directory yet, or if there are
- * too many directories. Returns an exit status, after a message if it is not OK. */
+ * directory a new index; a running server that reads its configuration again looks the index up. Several
+ * lines of the configuration file may be about one directory, as in exports(5); is_line: this is such a line.
+ * It is an error if the name was given twice otherwise, if a running server does not serve the directory yet,
+ * or if there are too many directories. Returns an exit status, after a message if it is not OK. */
 static int
 exports_place(const struct rr_tool *tool, struct rr_serve *serve, const struct rr_tree_export *export,
-	uint32_t *number)
+	bool is_line, uint32_t *number)
 {
 	const struct rr_serve *among = serve->running ? serve->running : serve;
 	uint32_t count = among->tree.export_count;
+	bool same;
 
 	for (*number = 0; *number < count; ++*number)
 		if (strcmp(among->exports[*number].name, export->name) == 0)
 			break;
-	if (*number < count && (!serve->running || serve->texts[*number]))
+	same = *number < count && strcmp(among->exports[*number].path, export->path) == 0;
+	if (*number < count && serve->texts[*number] && !(same && is_line && serve->lines[*number]))
 		return rr_tool_usage(tool,
 			"two directories are served as %s: give one another name, as "
 			"DIRECTORY=/NAME",
 			export->name);
-	if (*number < count && strcmp(among->exports[*number].path, export->path) == 0)
+	if (same)
 		return RR_EXIT_OK;
 	if (serve->running)
 		return rr_tool_usage(tool, "%s is not served as %s yet: a restart adds directories",
@@ -60,7 +63,7 @@ exports_place(const struct rr_tool *tool, struct rr_serve *serve, const struct r
 
 /* Makes an export from the argument DIRECTORY or DIRECTORY=/NAME, and stores the index of the export in
  * *number. It is an error if earlier directories are not of the same kind, local or in CephFS. Changes text,
- * and keeps it for the export, and for serve->file_system, if the exit status is OK. Returns an exit status,
+ * and takes it for the export, and for serve->file_system, if the exit status is OK. Returns an exit status,
  * after a message if it is not OK. */
 static int
 exports_take(const struct rr_tool *tool, struct rr_serve *serve, char *text, enum rr_serve_naming naming,
@@ -86,10 +89,16 @@ exports_take(const struct rr_tool *tool, struct rr_serve *serve, char *text, enu
 	else if (!name)
 		name = naming == RR_SERVE_AS_ROOT ? "/" : strrchr(path, '/');
 	export = (struct rr_tree_export){ path, name };
-	status = exports_place(tool, serve, &export, number);
+	status = exports_place(tool, serve, &export, naming == RR_SERVE_BY_PATH, number);
 	if (status != RR_EXIT_OK) {
 		free(path);
 		return status;
+	}
+	if (serve->texts[*number]) {
+		/* An earlier line is about this directory. */
+		free(path);
+		free(text);
+		return RR_EXIT_OK;
 	}
 	serve->exports[*number] = export;
 	serve->texts[*number] = text;

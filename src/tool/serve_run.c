@@ -15,6 +15,9 @@
 #include "tool/report.h"
 #include "tool/serve.h"
 
+/* Octets of a host and port as text: a name of this machine, or an address. */
+enum { SERVE_HOST = HOST_NAME_MAX + 8 };
+
 /* All that the threads share. */
 struct run {
 	const struct rr_tool *tool;
@@ -127,7 +130,7 @@ serve_make(void *ctx, struct rpcrdma_engine *engine, void **result)
 	service->shared4 = run->shared4;
 	if (serve_provide(run, engine, &service->vfs, &text) < 0)
 		return rr_tool_fail(run->tool, "%s", text.text);
-	rr_gate_init(&service->gate, service->vfs, serve->rules);
+	rr_gate_init(&service->gate, service->vfs, serve->rules, rr_loop_peer_log(engine->loop));
 	status = serve_make_services(run, service);
 	if (status != RR_EXIT_OK)
 		return status;
@@ -142,16 +145,49 @@ serve_make(void *ctx, struct rpcrdma_engine *engine, void **result)
 	return status;
 }
 
+/* Writes the address and port under which other machines reach the address, as in a URL: for all addresses of
+ * this machine, its name. */
+static void
+serve_print_host(const struct rr_serve_address *address, char *text, size_t size)
+{
+	const struct sockaddr *rdma = (const struct sockaddr *)&address->rdma;
+	char host[HOST_NAME_MAX + 1] = "";
+
+	rr_address_text(rdma, text, size);
+	if (rr_address_is_any(rdma) && gethostname(host, sizeof(host) - 1) == 0 && host[0])
+		snprintf(text, size, "%s:%u", host, rr_address_port(rdma));
+}
+
+/* Prints what to type where the first directory is wanted: a line for this project's command, and one for
+ * Linux's mount. */
+static void
+serve_print_lines(const struct rr_serve *serve)
+{
+	const struct rr_serve_address *address = &serve->addresses[0];
+	const char *name = serve->exports[0].name;
+	char host[SERVE_HOST];
+
+	serve_print_host(address, host, sizeof(host));
+	printf("a client types: rpcrdma ls nfs://%s%s\n", host, name);
+	*strrchr(host, ':') = '\0';
+	printf("or, with Linux's own client: mount -t nfs -o %s,proto=rdma,port=%u",
+		serve->version4 ? "vers=4.2" : "vers=3,nolock",
+		rr_address_port((const struct sockaddr *)&address->rdma));
+	if (!serve->version4 && serve->tcp_port)
+		printf(",mountproto=tcp,mountport=%u", serve->tcp_port);
+	printf(" %s:%s /mnt\n", host, name);
+}
+
 /* Prints what is served where, and registers the server with rpcbind if an option asks for that. */
 static void
 serve_announce(void *ctx)
 {
 	const struct run *run = ctx;
 	const struct rr_serve *serve = run->serve;
-	char text[RR_ADDRESS_TEXT];
+	char text[SERVE_HOST];
 
 	for (uint32_t i = 0; i < serve->address_count; i++) {
-		rr_address_text((const struct sockaddr *)&serve->addresses[i].rdma, text, sizeof(text));
+		serve_print_host(&serve->addresses[i], text, sizeof(text));
 		for (uint32_t j = 0; j < serve->tree.export_count; j++)
 			printf("serving %s as nfs://%s%s over %s%s\n", serve->exports[j].path, text,
 				serve->exports[j].name, serve->addresses[i].providers,
@@ -162,6 +198,7 @@ serve_announce(void *ctx)
 	if (serve->version3)
 		printf("version 3 has no locks of the server: mount with nolock%s\n",
 			serve->version4 ? ", or with vers=4.1" : "");
+	serve_print_lines(serve);
 	rr_serve_register(run->tool, run->serve);
 }
 
@@ -174,9 +211,11 @@ serve_report_state(struct rr_nfs4_shared *shared)
 
 	rr_nfs4_held(shared, &held);
 	fprintf(stderr,
-		"state of NFS version 4: %u clients, %u sessions, %u opens, %u locks, %u delegations%s\n",
-		held.clients, held.sessions, held.opens, held.locks, held.delegations,
-		held.grace ? ", grace period" : "");
+		"state of NFS version 4: %u client%s, %u session%s, %u open%s, %u lock%s, %u "
+		"delegation%s%s\n",
+		held.clients, rr_tool_plural(held.clients), held.sessions, rr_tool_plural(held.sessions),
+		held.opens, rr_tool_plural(held.opens), held.locks, rr_tool_plural(held.locks),
+		held.delegations, rr_tool_plural(held.delegations), held.grace ? ", grace period" : "");
 }
 
 /* Prints to standard error the counts of the operations of this thread's storage. "not at once": operations
@@ -188,10 +227,11 @@ serve_report_storage(const struct rr_vfs *vfs)
 
 	vfs->ops->counters(vfs, &storage);
 	fprintf(stderr,
-		"storage: %" PRIu64 " operations, %" PRIu64 " not at once, %" PRIu64
-		" cancelled; %u under way, at most %u; %u opens, %u descriptors\n",
-		storage.begun, storage.later, storage.cancelled, storage.under_way, storage.under_way_peak,
-		storage.opens, storage.descriptors);
+		"storage: %" PRIu64 " operation%s, %" PRIu64 " not at once, %" PRIu64
+		" cancelled; %u under way, at most %u; %u open%s, %u descriptor%s\n",
+		storage.begun, rr_tool_plural(storage.begun), storage.later, storage.cancelled,
+		storage.under_way, storage.under_way_peak, storage.opens, rr_tool_plural(storage.opens),
+		storage.descriptors, rr_tool_plural(storage.descriptors));
 }
 
 /* Prints the counts of this thread. The first thread also prints the numbers that all threads share. */
@@ -201,6 +241,7 @@ serve_report(const void *ctx, uint32_t thread)
 	const struct service *service = ctx;
 
 	rr_report_server(stderr, thread, service->server, service->services, service->service_count);
+	rr_report_operations(stderr, service->nfs4);
 	serve_report_storage(service->vfs);
 	if (thread == 0 && service->shared4)
 		serve_report_state(service->shared4);
@@ -214,6 +255,7 @@ serve_measure(const void *ctx, uint32_t thread, struct rr_measure *measure)
 	const struct service *service = ctx;
 
 	rr_measure_server(measure, thread, service->server, service->services, service->service_count);
+	rr_measure_operations(measure, service->nfs4);
 	if (thread == 0)
 		rr_measure_state(measure, service->shared4);
 }
@@ -385,6 +427,7 @@ serve_make_shared4(struct run *run)
 		return RR_EXIT_OK;
 	error = rr_serve_state(serve, path, &text);
 	config.records = path;
+	config.tables.lease = serve->lease * RR_SECOND;
 	serve_bound_states(&config.tables);
 	if (error == 0)
 		error = rr_nfs4_shared_new(&rr_env_system, &config, &run->shared4, &text);

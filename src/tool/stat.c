@@ -77,7 +77,7 @@ stat_show(const struct rr_tool *tool, struct rr_remote *remote, bool json)
 {
 	struct rpcrdma_nfs_object object = { .size = sizeof(object) };
 	char target[RPCRDMA_NFS_PATH_MAX + 1] = "";
-	int error = rpcrdma_nfs_find(remote->nfs, remote->rest, false, &object);
+	int error = rr_nfs_find(remote->nfs, remote->rest, false, &object);
 
 	if (!error && object.type == RPCRDMA_NFS_SYMLINK)
 		error = rpcrdma_nfs_readlink(remote->nfs, &object.handle, target, sizeof(target), NULL);
@@ -106,7 +106,7 @@ stat_run(const struct rr_tool *tool, int argc, char **argv)
 	if (rr_remote_engine(&config, &engine, &text) < 0)
 		return rr_filters_end(tool, &run.filters, rr_tool_fail(tool, "%s", text.text));
 	error = rr_remote_open(engine, argv[0], &run.remote, &text);
-	result = error ? rr_advice_fail(tool, run.remote.name, error, &text)
+	result = error ? rr_advice_fail(tool, &run.remote.url, run.remote.name, error, &text)
 		       : stat_show(tool, &run.remote, run.json);
 	rr_remote_close(&run.remote);
 	rpcrdma_engine_free(engine);

@@ -10,7 +10,20 @@ sync_run(const struct rr_tool *tool, int argc, char **argv)
 	return rr_cp_run(tool, argc, argv, true);
 }
 
+/* Takes -a, which changes nothing. */
+static int
+sync_take_archive(const struct rr_tool *tool, void *state, const char *argument)
+{
+	(void)tool, (void)state, (void)argument;
+	return RR_EXIT_OK;
+}
+
 static const struct rr_option sync_options[] = {
+	{ .letter = 'a',
+		.name = "archive",
+		.help = "keep all that can be kept, which is done in any case",
+		.kind = RR_OPTION_CALL,
+		.take = sync_take_archive },
 	{ .letter = 'd',
 		.name = "delete",
 		.help = "remove what the source does not have",
@@ -45,12 +58,13 @@ const struct rr_tool rr_tool_sync = {
 	.operands = "SOURCE DESTINATION",
 	.least = 2,
 	.most = 2,
-	.notes = "What is in SOURCE goes into DESTINATION itself. Files of the same size and time of modification are\n"
-		 "left; all that `rpcrdma cp -a` keeps is kept.\n",
+	.notes = "What is in SOURCE goes into DESTINATION itself. Files of the same size and time\n"
+		 "of modification are left; all that `rpcrdma cp -a` keeps is kept.\n",
 	.groups = {
 		{ sync_options, 0 },
+		{ rr_exclude_options, offsetof(struct rr_cp, excludes) },
 		{ rr_cp_connections, 0 },
-		{ rr_remote_options, offsetof(struct rr_cp, remotes) },
+		{ rr_remote_list_options, offsetof(struct rr_cp, remotes) },
 		{ rr_filters_transport, offsetof(struct rr_cp, filters) },
 		{ rr_filters_options, offsetof(struct rr_cp, filters) },
 		{ rr_filters_calls, offsetof(struct rr_cp, filters) },

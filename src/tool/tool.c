@@ -67,6 +67,14 @@ tool_remember(int number)
 	the_signal = number;
 }
 
+bool
+rr_tool_is_ignored(int number)
+{
+	struct sigaction now;
+
+	return sigaction(number, NULL, &now) == 0 && now.sa_handler == SIG_IGN;
+}
+
 void
 rr_tool_catch_signals(void)
 {
@@ -74,8 +82,10 @@ rr_tool_catch_signals(void)
 	struct sigaction action = { .sa_handler = tool_remember }; /* no SA_RESTART: a signal ends a wait */
 
 	for (size_t i = 0; i < sizeof(caught) / sizeof(caught[0]); i++)
-		sigaction(caught[i], &action, NULL);
+		if (!rr_tool_is_ignored(caught[i]))
+			sigaction(caught[i], &action, NULL);
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN); /* a write beyond `ulimit -f` then fails with EFBIG */
 }
 
 bool

@@ -41,6 +41,19 @@ void rr_tool_synopsis(const struct rr_tool *tool, FILE *out);
 
 /* help.c: prints the synopsis and the options for --help, and returns an exit status. */
 int rr_tool_help(const struct rr_tool *tool);
+/* The same for --help-diagnostics, with the options for diagnosis alone. */
+int rr_tool_help_diagnostics(const struct rr_tool *tool);
+/* help.c: prints for the completion of shells, which completion/ has: a line for each name of an option, with
+ * TABs between the name, its argument, the words that it takes, and its help; "-" stands for what there is
+ * not. The first line says what operands are, FILE or URL. Returns an exit status. */
+int rr_tool_complete(const struct rr_tool *tool);
+
+/* Returns what stands behind a word for count things: "s", or "" for one. */
+static inline const char *
+rr_tool_plural(uint64_t count)
+{
+	return count == 1 ? "" : "s";
+}
 
 /* Writes "rpcrdma cp: message" and the synopsis to standard error. Returns RR_EXIT_USAGE. */
 int rr_tool_usage(const struct rr_tool *tool, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -51,8 +64,12 @@ int rr_tool_fail(const struct rr_tool *tool, const char *format, ...) __attribut
 /* Writes "rpcrdma cp: message" to standard error, for a condition that does not end the work. */
 void rr_tool_warn(const struct rr_tool *tool, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* Tells whether the signal is ignored. A signal that was ignored when the program began stays so: nohup(1)
+ * and shells ignore signals for the programs that they start. */
+bool rr_tool_is_ignored(int number);
+
 /* From now on, SIGINT, SIGTERM and SIGHUP do not end the program, but are remembered for
- * rr_tool_interrupted(); SIGPIPE is ignored. */
+ * rr_tool_interrupted(), unless they are ignored; SIGPIPE and SIGXFSZ are ignored. */
 void rr_tool_catch_signals(void);
 
 /* Tells whether a signal that rr_tool_catch_signals() remembers has come. Such a signal also ends the waiting

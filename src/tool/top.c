@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include "base/env.h"
@@ -20,13 +21,14 @@ struct top {
 	bool json, prometheus;
 	uint32_t interval, count;                               /* s; pages, 0: until a signal */
 	char path[sizeof(((struct sockaddr_un *)0)->sun_path)]; /* of the server's socket */
+	bool has_keys;                                          /* the terminal gives each key at once */
 	struct rr_top_sample *samples[2]; /* the present answer and the one before it, in turn */
 };
 
 static const struct rr_option top_options[] = {
 	{ .name = "count",
 		.argument = "N",
-		.help = "pages to show (until Ctrl-C)",
+		.help = "pages to show (until q or Ctrl-C)",
 		.kind = RR_OPTION_NUMBER,
 		.low = 1,
 		.high = 1000000000,
@@ -108,6 +110,19 @@ top_once(const struct top *top)
 	return rr_tool_end_output(top->tool, RR_EXIT_OK);
 }
 
+/* Waits for the next page. With keys, reads what is typed: q ends the command, anything else the wait.
+ * Returns false if the command is to end; a signal ends the wait, too. */
+static bool
+top_wait(const struct top *top)
+{
+	struct pollfd keys = { top->has_keys ? STDIN_FILENO : -1, POLLIN, 0 };
+	char key = 'q';
+
+	if (poll(&keys, 1, (int)top->interval * 1000) > 0 && read(STDIN_FILENO, &key, 1) >= 0 && key == 'q')
+		return false;
+	return !rr_tool_interrupted(NULL);
+}
+
 /* Asks the server again and again, and prints a page for each answer, on a terminal each over the one before.
  * Returns an exit status. */
 static int
@@ -121,9 +136,7 @@ top_live(struct top *top)
 		struct rr_top_sample *sample = top->samples[page % 2];
 		char *answer;
 
-		if (page > 0)
-			poll(NULL, 0, (int)top->interval * 1000); /* a signal ends the wait */
-		if (rr_tool_interrupted(NULL))
+		if (page > 0 && !top_wait(top))
 			break;
 		answer = top_ask(top, "prometheus\n");
 		if (!answer)
@@ -141,21 +154,41 @@ top_live(struct top *top)
 	return RR_EXIT_OK;
 }
 
+/* Has the terminal give each key at once, and not show it, while pages are shown on it; in the background
+ * nobody types. Stores in *before what the terminal was set to, and returns whether that is to be restored.
+ */
+static bool
+top_begin_keys(struct termios *before)
+{
+	struct termios keys;
+
+	if (!isatty(STDOUT_FILENO) || tcgetpgrp(STDIN_FILENO) != getpgrp() ||
+		tcgetattr(STDIN_FILENO, before) != 0)
+		return false;
+	keys = *before;
+	keys.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
+	return tcsetattr(STDIN_FILENO, TCSANOW, &keys) == 0;
+}
+
 /* Prints one answer with --json or --prometheus, otherwise page after page. Returns an exit status. */
 static int
 top_show(struct top *top)
 {
+	struct termios before;
 	int status = RR_EXIT_FAILED;
 
 	if (top->json || top->prometheus)
 		return top_once(top);
 	rr_tool_catch_signals();
+	top->has_keys = top_begin_keys(&before);
 	top->samples[0] = malloc(sizeof(struct rr_top_sample));
 	top->samples[1] = malloc(sizeof(struct rr_top_sample));
 	if (top->samples[0] && top->samples[1])
 		status = top_live(top);
 	else
 		rr_tool_fail(top->tool, "out of memory");
+	if (top->has_keys)
+		tcsetattr(STDIN_FILENO, TCSANOW, &before);
 	free(top->samples[0]);
 	free(top->samples[1]);
 	return status;

@@ -11,7 +11,7 @@
 /* The parts of `rpcrdma top`: top.c asks the server, top_find.c finds it, and top_view.c shows the answer. */
 
 /* The most values of an answer; octets of memory for the key of a value; the time to wait for a server. */
-enum { RR_TOP_VALUES = 8192, RR_TOP_KEY = 192, RR_TOP_PATIENCE = 5000 /* milliseconds */ };
+enum { RR_TOP_VALUES = 16384, RR_TOP_KEY = 192, RR_TOP_PATIENCE = 5000 /* milliseconds */ };
 
 /* A line of the text format of Prometheus, such as "rpcrdma_connections 3": its key, without the prefix
  * "rpcrdma_" and with its labels, and its value. */

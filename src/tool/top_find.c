@@ -16,10 +16,11 @@
 #include "tool/monitor.h"
 #include "tool/top.h"
 
-/* The sockets that were found: the path of the last one, and their number. */
+/* The sockets that were found: the path of the last one, and their number. text: a line for each of them. */
 struct find {
 	char path[sizeof(((struct sockaddr_un *)0)->sun_path)];
 	uint32_t count;
+	FILE *text;
 };
 
 int
@@ -40,16 +41,33 @@ rr_top_connect(const char *path)
 	return fd;
 }
 
-/* Counts a socket at which a server listens, and stores the path of the socket in find. As soon as there are
- * several sockets, prints the path of each of them. */
+/* Counts a socket, and adds a line for it to find->text: its path, and the command line of the server that
+ * listens there, which says what is served at which addresses. fd: a connection to the socket. */
 static void
-find_count(struct find *find, const char *path)
+find_count(struct find *find, const char *path, int fd)
 {
-	if (find->count == 1)
-		fprintf(stderr, "%s\n", find->path);
-	if (find->count++ > 0)
-		fprintf(stderr, "%s\n", path);
+	struct ucred peer;
+	socklen_t size = sizeof(peer);
+	char line[1024];
+	size_t length = 0;
+	FILE *file = NULL;
+
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0) {
+		snprintf(line, sizeof(line), "/proc/%ld/cmdline", (long)peer.pid);
+		file = fopen(line, "re");
+	}
+	if (file) {
+		length = fread(line, 1, sizeof(line) - 1, file);
+		fclose(file);
+	}
+	/* Each word of the command line ends with a zero octet. */
+	for (size_t i = 0; i + 1 < length; i++)
+		if (line[i] == '\0')
+			line[i] = ' ';
+	line[length] = '\0';
+	find->count++;
 	snprintf(find->path, sizeof(find->path), "%.107s", path);
+	fprintf(find->text, "%s%s%s\n", path, length > 0 ? ": " : "", rr_tool_mask(line));
 }
 
 /* Counts the sockets in the directory that accept a connection, and stores the path of the last one in
@@ -70,8 +88,8 @@ find_in(struct find *find, const char *directory)
 		fd = rr_top_connect(path);
 		if (fd < 0)
 			continue;
+		find_count(find, path, fd);
 		close(fd);
-		find_count(find, path);
 	}
 	if (entries)
 		closedir(entries);
@@ -104,13 +122,20 @@ int
 rr_top_find(const struct rr_tool *tool, char *path, size_t size)
 {
 	const char *runtime = getenv("XDG_RUNTIME_DIR");
-	struct find find = { .count = 0 };
+	char *text = NULL;
+	size_t length;
+	struct find find = { .text = open_memstream(&text, &length) };
 
+	if (!find.text)
+		return rr_tool_fail(tool, "out of memory");
 	if (runtime && runtime[0] == '/')
 		find_below(&find, runtime);
 	if (geteuid() == 0 && (!runtime || strcmp(runtime, "/run") != 0))
 		find_below(&find, "/run");
 	snprintf(path, size, "%s", find.path);
+	if (fclose(find.text) == 0 && find.count > 1)
+		fputs(text, stderr);
+	free(text);
 	if (find.count == 1)
 		return RR_EXIT_OK;
 	if (find.count > 1)

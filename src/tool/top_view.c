@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <rpcrdma/engine.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,8 +8,15 @@
 #include "base/loop.h"
 #include "tool/top.h"
 
-/* VIEW_ROWS: the most connections that are shown. */
-enum { VIEW_ROWS = 16, VIEW_MEGABYTE = 1000000, VIEW_MEBIBYTE = 1048576 };
+/* VIEW_ROWS: the most connections that are shown. VIEW_LONG: microseconds, where the last bucket of a
+ * histogram begins. */
+enum {
+	VIEW_ROWS = 16,
+	VIEW_MEGABYTE = 1000000,
+	VIEW_MEBIBYTE = 1048576,
+	VIEW_MICROSECONDS = 1000000, /* in a second */
+	VIEW_LONG = 1 << (RPCRDMA_LATENCY_BUCKETS - 2)
+};
 
 void
 rr_top_parse(struct rr_top_sample *sample, const char *text)
@@ -72,6 +80,31 @@ view_label(const char *key, const char *label, char *out, size_t size)
 	return true;
 }
 
+/* Prints the value with this key as a number of things, "3 threads"; name: of one of them. */
+static void
+view_count(FILE *out, const struct rr_top_sample *sample, const char *key, const char *name)
+{
+	double count = view_get(sample, key);
+
+	fprintf(out, "%.0f %s%s", count, name, rr_tool_plural((uint64_t)count));
+}
+
+/* Prints how much state of NFS version 4 clients hold, if there is such a client. */
+static void
+view_state(FILE *out, const struct rr_top_sample *sample)
+{
+	static const char *const parts[][2] = { { "nfs4_clients", "client" }, { "nfs4_sessions", "session" },
+		{ "nfs4_opens", "open" }, { "nfs4_locks", "lock" }, { "nfs4_delegations", "delegation" } };
+
+	if (view_get(sample, "nfs4_clients") <= 0)
+		return;
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		fputs(i > 0 ? ", " : "NFS version 4: ", out);
+		view_count(out, sample, parts[i][0], parts[i][1]);
+	}
+	fprintf(out, "%s\n", view_get(sample, "nfs4_grace") > 0 ? ", grace period" : "");
+}
+
 /* Prints the lines above the tables, with the rates since the sample `before`, or since the server began if
  * `before` is NULL. In the keys, the side "client" has the connections of clients; only a gateway has another
  * side, its connections to the server. */
@@ -80,18 +113,21 @@ view_summary(FILE *out, const struct rr_top_sample *sample, const struct rr_top_
 {
 	static const struct {
 		const char *name, *key;
-	} paths[] = { { "inline", "octets_inline_total{side=\"client\"}" },
-		{ "RDMA Read", "octets_rdma_read_total{side=\"client\"}" },
-		{ "RDMA Write", "octets_rdma_write_total{side=\"client\"}" } };
-	double memory = view_get(sample, "memory_octets{of=\"arrivals\"}") +
-			view_get(sample, "memory_octets{of=\"results\"}") +
-			view_get(sample, "memory_octets{of=\"replies\"}");
+	} paths[] = { { "inline", "inline_bytes_total{side=\"client\"}" },
+		{ "RDMA Read", "rdma_read_bytes_total{side=\"client\"}" },
+		{ "RDMA Write", "rdma_write_bytes_total{side=\"client\"}" } };
+	double memory = view_get(sample, "memory_bytes{of=\"arrivals\"}") +
+			view_get(sample, "memory_bytes{of=\"results\"}") +
+			view_get(sample, "memory_bytes{of=\"replies\"}");
 
-	fprintf(out, "up %.0f s, %.0f threads", view_get(sample, "up_seconds"), view_get(sample, "threads"));
+	fprintf(out, "up %.0f s, ", view_get(sample, "up_seconds"));
+	view_count(out, sample, "threads", "thread");
 	if (view_get(sample, "silent_threads") > 0)
 		fprintf(out, " (%.0f do not answer)", view_get(sample, "silent_threads"));
-	fprintf(out, ", %.0f connections, memory %.1f of %.0f MiB\n", view_get(sample, "connections"),
-		memory / VIEW_MEBIBYTE, view_get(sample, "memory_max_octets") / VIEW_MEBIBYTE);
+	fputs(", ", out);
+	view_count(out, sample, "connections", "connection");
+	fprintf(out, ", memory %.1f of %.0f MiB\n", memory / VIEW_MEBIBYTE,
+		view_get(sample, "memory_max_bytes") / VIEW_MEBIBYTE);
 	fprintf(out, "%.0f calls/s", view_rate(sample, before, "calls_total{side=\"client\"}"));
 	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++)
 		fprintf(out, ", %s %.1f MB/s", paths[i].name,
@@ -99,46 +135,85 @@ view_summary(FILE *out, const struct rr_top_sample *sample, const struct rr_top_
 	fprintf(out, ", errors sent %.0f, received %.0f\n",
 		view_get(sample, "errors_sent_total{side=\"client\"}"),
 		view_get(sample, "errors_received_total{side=\"client\"}"));
-	if (view_get(sample, "nfs4_clients") > 0)
-		fprintf(out,
-			"NFS version 4: %.0f clients, %.0f sessions, %.0f opens, %.0f locks, %.0f "
-			"delegations%s\n",
-			view_get(sample, "nfs4_clients"), view_get(sample, "nfs4_sessions"),
-			view_get(sample, "nfs4_opens"), view_get(sample, "nfs4_locks"),
-			view_get(sample, "nfs4_delegations"),
-			view_get(sample, "nfs4_grace") > 0 ? ", grace period" : "");
+	view_state(out, sample);
 }
 
+/* Returns the time, in microseconds, within which `percent` of 100 of the calls of a histogram were done,
+ * rounded up to the end of a bucket: of the calls since the sample `before`, or of all calls if `before` is
+ * NULL. Returns -1 if there were no such calls. count: the index of the histogram's count in the sample, in
+ * front of which the buckets lie, the largest one last. */
 static double
-view_percentile(const struct rr_top_sample *sample, const char *program, const char *name, unsigned percent)
+view_percentile(const struct rr_top_sample *sample, const struct rr_top_sample *before, uint32_t count,
+	unsigned percent)
 {
-	char key[RR_TOP_KEY];
+	const char *last = sample->values[count].key;
+	double calls = sample->values[count].value - view_get(before, last), time = -1;
+	size_t family = strcspn(last, "{") - strlen("count");
+	char end[32];
 
-	snprintf(key, sizeof(key),
-		"procedure_microseconds{program=\"%s\",procedure=\"%s\",percentile=\"%u\"}", program, name,
-		percent);
-	return view_get(sample, key);
-}
-
-/* Prints a line for each procedure that has a count of calls in the sample. */
-static void
-view_procedures(FILE *out, const struct rr_top_sample *sample, const struct rr_top_sample *before)
-{
-	static const char count[] = "procedure_seconds_count{";
-	char program[64], name[64];
-
-	fprintf(out, "\n%-36s %10s %12s %10s %10s\n", "PROCEDURE", "calls/s", "calls", "50 % us", "99 % us");
-	for (uint32_t i = 0; i < sample->count; i++) {
+	for (uint32_t i = count; i-- > 0 && strncmp(sample->values[i].key, last, family) == 0;) {
 		const struct rr_top_value *value = &sample->values[i];
 
-		if (strncmp(value->key, count, sizeof(count) - 1) != 0 ||
-			!view_label(value->key, "program", program, sizeof(program)) ||
-			!view_label(value->key, "procedure", name, sizeof(name)))
+		if (!view_label(value->key, "le", end, sizeof(end)))
 			continue;
-		fprintf(out, "%-12.12s %-23.23s %10.1f %12.0f %10.0f %10.0f\n", program, name,
-			view_rate(sample, before, value->key), value->value,
-			view_percentile(sample, program, name, 50),
-			view_percentile(sample, program, name, 99));
+		if (calls <= 0 || (value->value - view_get(before, value->key)) * 100 < calls * percent)
+			break;
+		time = strtod(end, NULL) * VIEW_MICROSECONDS;
+		/* The smallest bucket ends the histogram. */
+		if (i > 0 && strstr(sample->values[i - 1].key, "_bucket{") == NULL)
+			break;
+	}
+	return time;
+}
+
+/* Prints a time of view_percentile(). The bucket without an end counts times from VIEW_LONG on. */
+static void
+view_time(FILE *out, double time)
+{
+	if (time < 0)
+		fprintf(out, " %10s", "-");
+	else if (time > VIEW_LONG)
+		fprintf(out, " %10s", "> 16 s");
+	else
+		fprintf(out, " %10.0f", time);
+}
+
+/* Prints the columns behind the name of a procedure or an operation. count: the index of its histogram's
+ * count in the sample. */
+static void
+view_calls(FILE *out, const struct rr_top_sample *sample, const struct rr_top_sample *before, uint32_t count)
+{
+	const struct rr_top_value *value = &sample->values[count];
+
+	fprintf(out, " %10.1f %12.0f", view_rate(sample, before, value->key), value->value);
+	view_time(out, view_percentile(sample, before, count, 50));
+	view_time(out, view_percentile(sample, before, count, 99));
+	fputc('\n', out);
+}
+
+/* Prints a table with a line for each histogram of that family in the sample, and nothing if there is none.
+ * family: the beginning of the key of the histogram's count. label: the label that has the name. */
+static void
+view_table(FILE *out, const struct rr_top_sample *sample, const struct rr_top_sample *before,
+	const char *family, const char *label, const char *title)
+{
+	char program[64], name[64];
+	bool has_rows = false;
+
+	for (uint32_t i = 0; i < sample->count; i++) {
+		const char *key = sample->values[i].key;
+
+		if (strncmp(key, family, strlen(family)) != 0 || !view_label(key, label, name, sizeof(name)))
+			continue;
+		if (!has_rows)
+			fprintf(out, "\n%-32s %10s %12s %10s %10s\n", title, "calls/s", "calls", "50 % us",
+				"99 % us");
+		has_rows = true;
+		if (view_label(key, "program", program, sizeof(program)))
+			fprintf(out, "%-8.8s %-23.23s", program, name);
+		else
+			fprintf(out, "%-32.32s", name);
+		view_calls(out, sample, before, i);
 	}
 }
 
@@ -163,9 +238,9 @@ view_connections(FILE *out, const struct rr_top_sample *sample, const struct rr_
 		snprintf(key, sizeof(key), "connection_credits{peer=\"%s\"}", peer);
 		fprintf(out, "%-32.32s %-6s %7.0f %10.1f", peer, fabric, view_get(sample, key),
 			view_rate(sample, before, value->key));
-		snprintf(key, sizeof(key), "connection_octets_total{peer=\"%s\",path=\"read\"}", peer);
+		snprintf(key, sizeof(key), "connection_bytes_total{peer=\"%s\",path=\"read\"}", peer);
 		fprintf(out, " %10.1f", view_rate(sample, before, key) / VIEW_MEGABYTE);
-		snprintf(key, sizeof(key), "connection_octets_total{peer=\"%s\",path=\"write\"}", peer);
+		snprintf(key, sizeof(key), "connection_bytes_total{peer=\"%s\",path=\"write\"}", peer);
 		fprintf(out, " %10.1f\n", view_rate(sample, before, key) / VIEW_MEGABYTE);
 	}
 }
@@ -174,7 +249,9 @@ void
 rr_top_show(FILE *out, const struct rr_top_sample *sample, const struct rr_top_sample *before)
 {
 	view_summary(out, sample, before);
-	view_procedures(out, sample, before);
+	view_table(out, sample, before, "procedure_seconds_count{", "procedure", "PROCEDURE");
+	view_table(out, sample, before, "nfs4_operation_seconds_count{", "operation",
+		"OPERATION (NFS version 4)");
 	view_connections(out, sample, before);
 	fflush(out);
 }

@@ -2,6 +2,21 @@
 #include "tool/trail.h"
 
 #include <stddef.h>
+#include <sys/resource.h>
+
+/* Octets of the stack for all levels of a trail. The system keeps 128 MiB of addresses free for a stack. */
+enum { TRAIL_STACK = 64 << 20 };
+
+void
+rr_trail_prepare(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_STACK, &limit) < 0 || limit.rlim_cur >= TRAIL_STACK)
+		return;
+	limit.rlim_cur = limit.rlim_max < TRAIL_STACK ? limit.rlim_max : TRAIL_STACK;
+	(void)setrlimit(RLIMIT_STACK, &limit);
+}
 
 /* Tells whether the directory with this file system (fsid) and number (fileid) is one of those from the top
  * of the tree down to the current directory. RFC 1813, 2.6: "Fileid is a number which uniquely identifies the

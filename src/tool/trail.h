@@ -12,7 +12,12 @@
  */
 
 enum {
-	RR_TRAIL_LEVELS = 400,           /* each level of a copy may hold a descriptor open */
+	/* Each level takes some memory of the stack: see rr_trail_prepare(). It is more than there are names
+	 * of one octet in a path that the system takes. */
+	RR_TRAIL_LEVELS = 4096,
+	/* Octets of a path of so many names, each with a slash, and of the closing zero. */
+	RR_TRAIL_PATH = (RR_TRAIL_LEVELS + 1) * 256 + 1,
+	RR_TRAIL_OPEN = 64, /* below this level, a directory on the way holds no descriptor open */
 	RR_TRAIL_ENTRIES_MAX = 100000000 /* in all directories of a tree together */
 };
 
@@ -25,6 +30,10 @@ struct rr_trail {
 	uint64_t octets;  /* memory for the names of the directories on the way: see struct rr_catalog */
 	bool endless;     /* there were too many entries: the work on the whole tree must end */
 };
+
+/* Called before a tree is walked by functions that call themselves for each level: raises the limit of the
+ * stack to what RR_TRAIL_LEVELS levels may need, as far as the user may. */
+void rr_trail_prepare(void);
 
 /* Goes down into a directory. Returns NULL; or a text that says why that is refused: the same directory is
  * already above the current one in the tree, or there are too many levels. */

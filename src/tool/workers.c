@@ -298,18 +298,20 @@ worker_run(void *argument)
 }
 
 /* Blocks SIGINT, SIGTERM, SIGHUP and SIGUSR1 in this thread and all threads that it makes later, and has
- * worker 0 receive these signals by a signalfd. SIGPIPE is ignored. Returns an exit status, after a message
- * if it is not OK. */
+ * worker 0 receive these signals by a signalfd. Signals that were ignored at the start stay so, but for a
+ * SIGHUP that reloads the configuration. SIGPIPE is ignored. Returns an exit status, after a message if it is
+ * not OK. */
 static int
 workers_watch_signals(struct rr_workers_run *run)
 {
+	static const int ending[] = { SIGINT, SIGTERM, SIGHUP };
 	sigset_t set;
 	int fd;
 
 	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGHUP);
+	for (size_t i = 0; i < sizeof(ending) / sizeof(ending[0]); i++)
+		if (!rr_tool_is_ignored(ending[i]) || (ending[i] == SIGHUP && run->workers.service->reload))
+			sigaddset(&set, ending[i]);
 	sigaddset(&set, SIGUSR1);
 	pthread_sigmask(SIG_BLOCK, &set, NULL);
 	signal(SIGPIPE, SIG_IGN);

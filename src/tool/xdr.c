@@ -32,6 +32,7 @@ xdr_default_base(const char *path, char base[BASE_SIZE])
 /* The options of the command line. */
 struct xdr_arguments {
 	char base[BASE_SIZE]; /* the files to write are BASE.h and BASE.c */
+	bool json;
 	struct rr_xdr_preprocess preprocess;
 	/* Options and their arguments in turn, which live as long as argv. */
 	const char *for_cpp[ARGUMENTS_MAX];
@@ -108,6 +109,10 @@ static const struct rr_option xdr_options[] = {
 		.help = "do not call the C preprocessor; lines that need it are errors",
 		.kind = RR_OPTION_FLAG,
 		.at = offsetof(struct xdr_arguments, preprocess.never) },
+	{ .name = "json",
+		.help = "print what the schema declares as JSON; write no files",
+		.kind = RR_OPTION_FLAG,
+		.at = offsetof(struct xdr_arguments, json) },
 	{ 0 },
 };
 
@@ -120,6 +125,13 @@ xdr_run(const struct rr_tool *tool, int argc, char **argv)
 	if (status != RR_OPTIONS_GO_ON)
 		return status;
 	arguments.preprocess.arguments = arguments.for_cpp;
+	if (arguments.json && *arguments.base)
+		return rr_tool_usage(tool, "--json writes no files; leave --output out");
+	if (arguments.json)
+		return rr_tool_end_output(tool,
+			rr_xdr_describe(&rr_env_system, &arguments.preprocess, argv[0], stdout, stderr) < 0
+				? RR_EXIT_FAILED
+				: RR_EXIT_OK);
 	if (!*arguments.base && !xdr_default_base(argv[0], arguments.base))
 		return rr_tool_usage(tool, "'%s' gives no name for the output; use -o", argv[0]);
 	if (rr_xdr_compile_with(&rr_env_system, &arguments.preprocess, argv[0], arguments.base, stderr) < 0)
@@ -131,7 +143,7 @@ xdr_run(const struct rr_tool *tool, int argc, char **argv)
 const struct rr_tool rr_tool_xdr = {
 	.name = "xdr",
 	.run = xdr_run,
-	.help = "Compile an XDR schema (RFC 4506) to C.",
+	.help = "Compile an XDR schema (RFC 4506) to C, or to JSON.",
 	.operands = "FILE.x",
 	.least = 1,
 	.most = 1,

@@ -29,4 +29,12 @@ uint32_t rr_compound_next_reply(struct rr_walk *walk);
  * 4 operation that has a DDP-eligible result data item" */
 bool rr_compound_is_read(uint32_t operation);
 
+/* ---- compound_names.c ---- */
+
+/* These functions return names, or NULL for a number that the RFCs do not define: of an operation, such as
+ * "READ"; of an operation of CB_COMPOUND, such as "CB_RECALL"; of a status, such as "NFS4ERR_DELAY". */
+const char *rr_compound_name(uint32_t operation);
+const char *rr_compound_callback_name(uint32_t operation);
+const char *rr_compound_status_name(uint32_t status);
+
 #endif

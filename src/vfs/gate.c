@@ -13,9 +13,9 @@ _Static_assert((int)RR_VFS_GROUPS == (int)RR_AUTH_SYS_GIDS, "room for all groups
 enum { GATE_PRIVILEGED = 1024 };
 
 void
-rr_gate_init(struct rr_gate *gate, struct rr_vfs *vfs, struct rr_rules *rules)
+rr_gate_init(struct rr_gate *gate, struct rr_vfs *vfs, struct rr_rules *rules, struct rr_peer_log *log)
 {
-	*gate = (struct rr_gate){ .vfs = vfs, .rules = rr_rules_hold(rules) };
+	*gate = (struct rr_gate){ .vfs = vfs, .rules = rr_rules_hold(rules), .log = log };
 }
 
 void
@@ -28,11 +28,9 @@ rr_gate_end(struct rr_gate *gate)
 void
 rr_gate_take(struct rr_gate *gate, struct rr_rules *rules)
 {
-	struct rr_vfs *vfs = gate->vfs;
-
 	rr_rules_hold(rules);
 	rr_gate_end(gate);
-	*gate = (struct rr_gate){ .vfs = vfs, .rules = rules };
+	*gate = (struct rr_gate){ .vfs = gate->vfs, .rules = rules, .log = gate->log };
 }
 
 /* Tells whether the same rules match both sources: only the address counts for that, not the port. */
@@ -53,32 +51,78 @@ gate_memory(struct rr_gate *gate, const struct rr_source *source, uint32_t numbe
 	return &gate->memory[hash % RR_GATE_MEMORY];
 }
 
-/* Returns the rule for a source address and the export of this number, or NULL if there is none. An answer
- * that is not in the cache comes from the gate's rules, and replaces what was in its entry of the cache. */
-static const struct rr_rule *
+/* Returns the entry of the cache for a source address and the export of this number. Its rule is NULL if
+ * there is none for them. An answer that is not in the cache comes from the gate's rules, and replaces what
+ * was in its entry of the cache. */
+static struct rr_gate_memory *
 gate_find(struct rr_gate *gate, const struct rr_source *source, uint32_t number)
 {
 	struct rr_gate_memory *memory = gate_memory(gate, source, number);
 
-	if (!memory->used || memory->number != number || !gate_same_source(&memory->source, source)) {
-		memory->rule = rr_rules_find(gate->rules, number, source);
-		memory->number = number;
-		memory->source = *source;
-		memory->used = true;
-	}
-	return memory->rule;
+	if (!memory->used || memory->number != number || !gate_same_source(&memory->source, source))
+		*memory = (struct rr_gate_memory){
+			.rule = number < gate->vfs->export_count ? rr_rules_find(gate->rules, number, source)
+								 : NULL,
+			.number = number,
+			.source = *source,
+			.used = true,
+		};
+	return memory;
+}
+
+/* Returns why the rule, which counts for the caller's address, does not let the caller in; NULL if it does.
+ */
+static const char *
+gate_objection(const struct rr_rule *rule, const struct rr_gate_caller *caller)
+{
+	if (!rule)
+		return "there is no rule for this address at";
+	if (!(rule->right.versions & caller->version))
+		return caller->version == RR_RIGHT_V3 ? "the rule for this address has no NFS version 3 at"
+						      : "the rule for this address has no NFS version 4 at";
+	if (rule->right.secure && caller->source.tcp && caller->source.port >= GATE_PRIVILEGED)
+		return "the rule for this address has the option secure, which wants a port below 1024, at";
+	return NULL;
 }
 
 const struct rr_rule *
 rr_gate_rule(struct rr_gate *gate, const struct rr_gate_caller *caller, uint32_t number)
 {
-	const struct rr_rule *rule = gate_find(gate, &caller->source, number);
+	const struct rr_rule *rule = gate_find(gate, &caller->source, number)->rule;
 
-	if (!rule || !(rule->right.versions & caller->version))
-		return NULL;
-	if (rule->right.secure && caller->source.tcp && caller->source.port >= GATE_PRIVILEGED)
-		return NULL;
-	return rule;
+	return gate_objection(rule, caller) ? NULL : rule;
+}
+
+/* Returns the number of an export that has a rule for the caller's address; export_count if none has. */
+static uint32_t
+gate_with_rule(struct rr_gate *gate, const struct rr_gate_caller *caller)
+{
+	uint32_t number = 0;
+
+	while (number < gate->vfs->export_count && !gate_find(gate, &caller->source, number)->rule)
+		number++;
+	return number;
+}
+
+void
+rr_gate_log_refusal(struct rr_gate *gate, const struct rr_gate_caller *caller, uint32_t number)
+{
+	const uint32_t count = gate->vfs->export_count;
+	struct rr_gate_memory *memory = gate_find(gate, &caller->source, number);
+	char peer[RR_ADDRESS_TEXT];
+
+	if (memory->logged || !gate->log)
+		return;
+	memory->logged = true;
+	if (number == count)
+		number = gate_with_rule(gate, caller);
+	rr_address_source_text(&caller->source, peer);
+	if (number == count)
+		rr_log_peer(gate->log, peer, "%s: refused: no export has a rule for this address", peer);
+	else
+		rr_log_peer(gate->log, peer, "%s: refused: %s %s", peer,
+			gate_objection(gate_find(gate, &caller->source, number)->rule, caller),
+			gate->vfs->exports[number].name);
 }
 
 bool
@@ -91,9 +135,8 @@ rr_gate_all_open(struct rr_gate *gate, const struct rr_gate_caller *caller)
 	return number == gate->vfs->export_count;
 }
 
-/* Tells whether rr_gate_rule() finds a rule for the caller in at least one export. */
-static bool
-gate_some_open(struct rr_gate *gate, const struct rr_gate_caller *caller)
+bool
+rr_gate_some_open(struct rr_gate *gate, const struct rr_gate_caller *caller)
 {
 	for (uint32_t i = 0; i < gate->vfs->export_count; i++)
 		if (rr_gate_rule(gate, caller, i))
@@ -129,6 +172,22 @@ rr_gate_identify(
 		identity->groups[i] = gate_id(sys->gids[i], right->anon_gid, squash);
 }
 
+bool
+rr_gate_same_user(const struct rr_vfs_identity *a, const struct rr_vfs_identity *b)
+{
+	return a->caller.uid == b->caller.uid && a->caller.gid == b->caller.gid &&
+	       a->caller.group_count == b->caller.group_count &&
+	       memcmp(a->groups, b->groups, a->caller.group_count * sizeof(a->groups[0])) == 0;
+}
+
+/* Logs the refusal, and returns the answer for the caller. */
+static enum rr_gate_answer
+gate_refuse(struct rr_gate *gate, const struct rr_gate_caller *caller, uint32_t number)
+{
+	rr_gate_log_refusal(gate, caller, rr_min(number, gate->vfs->export_count));
+	return RR_GATE_CLOSED;
+}
+
 enum rr_gate_answer
 rr_gate_ask(struct rr_gate *gate, const struct rr_gate_caller *caller, uint32_t number,
 	struct rr_vfs_identity *identity)
@@ -137,11 +196,13 @@ rr_gate_ask(struct rr_gate *gate, const struct rr_gate_caller *caller, uint32_t 
 
 	if (number >= gate->vfs->export_count) {
 		rr_gate_identify(NULL, &rr_right_default, identity);
-		return gate_some_open(gate, caller) ? RR_GATE_OPEN : RR_GATE_CLOSED;
+		if (rr_gate_some_open(gate, caller))
+			return RR_GATE_OPEN;
+		return gate_refuse(gate, caller, number);
 	}
 	rule = rr_gate_rule(gate, caller, number);
 	if (!rule)
-		return RR_GATE_CLOSED;
+		return gate_refuse(gate, caller, number);
 	if (!(rule->right.flavors & (caller->sys ? RR_RIGHT_SYS : RR_RIGHT_NONE)))
 		return RR_GATE_FLAVOR;
 	rr_gate_identify(caller->sys, &rule->right, identity);

@@ -2,6 +2,7 @@
 #ifndef RR_VFS_GATE_H
 #define RR_VFS_GATE_H
 
+#include "base/peer_log.h"
 #include "vfs/rules.h"
 #include "vfs/vfs.h"
 
@@ -11,23 +12,29 @@
  * identity with which the provider then acts. Servers of all versions of NFS ask the gate about each handle
  * of each call, so a handle that a client got from another client gives it no rights.
  *
+ * The log gets a line about a caller that the rules refuse, with the reason, once for each address and export
+ * that the gate remembers.
+ *
  * A gate belongs to one thread and holds a reference to the rules. A rule that the gate returns is valid
  * until the gate gets other rules or ends; its other answers are copies.
  */
 
 enum { RR_GATE_MEMORY = 64 };
 
-/* An entry of the gate's cache: the rule that was last found for an address and an export. */
+/* An entry of the gate's cache: the rule that was last found for an address and an export. logged: the log
+ * has a line that this address was refused there. number is the number of the export, or the count of exports
+ * for refusals that are about all of them. */
 struct rr_gate_memory {
 	const struct rr_rule *rule;
-	uint32_t number; /* the number of the export */
-	bool used;
+	uint32_t number;
+	bool used, logged;
 	struct rr_source source;
 };
 
 struct rr_gate {
 	struct rr_vfs *vfs;
 	struct rr_rules *rules;
+	struct rr_peer_log *log; /* for refused callers; NULL: refusals are not logged */
 	struct rr_gate_memory memory[RR_GATE_MEMORY];
 };
 
@@ -45,8 +52,8 @@ enum rr_gate_answer {
 };
 
 /* Prepares the gate. rules must have as many exports as vfs, in the same order; the gate takes a reference of
- * its own. */
-void rr_gate_init(struct rr_gate *gate, struct rr_vfs *vfs, struct rr_rules *rules);
+ * its own. log: see struct rr_gate. */
+void rr_gate_init(struct rr_gate *gate, struct rr_vfs *vfs, struct rr_rules *rules, struct rr_peer_log *log);
 /* Gives the gate's reference to its rules back. */
 void rr_gate_end(struct rr_gate *gate);
 
@@ -71,12 +78,21 @@ enum rr_gate_answer rr_gate_ask_handle(struct rr_gate *gate, const struct rr_gat
 void rr_gate_identify(
 	const struct rr_auth_sys *sys, const struct rr_right *right, struct rr_vfs_identity *identity);
 
+/* Tells whether two identities are those of one user with the same groups. Whether they may change something
+ * is not compared. */
+bool rr_gate_same_user(const struct rr_vfs_identity *a, const struct rr_vfs_identity *b);
+
 /* Returns the rule by which a caller from this address and port may use the export of this number by this
  * version of NFS, or NULL if there is none. The caller's flavor of authentication is not looked at. */
 const struct rr_rule *rr_gate_rule(
 	struct rr_gate *gate, const struct rr_gate_caller *caller, uint32_t number);
 
-/* Tells whether rr_gate_rule() finds a rule for the caller in every export. */
+/* Logs that this caller, whom rr_gate_rule() gives no rule, is refused the export of this number, and why;
+ * number is export_count if the caller has no rule in any export. rr_gate_ask() does so itself. */
+void rr_gate_log_refusal(struct rr_gate *gate, const struct rr_gate_caller *caller, uint32_t number);
+
+/* Tells whether rr_gate_rule() finds a rule for the caller in every export, and in at least one. */
 bool rr_gate_all_open(struct rr_gate *gate, const struct rr_gate_caller *caller);
+bool rr_gate_some_open(struct rr_gate *gate, const struct rr_gate_caller *caller);
 
 #endif

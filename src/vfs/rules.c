@@ -152,9 +152,13 @@ rr_rules_add(struct rr_rules *rules, uint32_t number, const char *text, const st
 	return error ? rr_fail(why, error, "no memory for rules") : 0;
 }
 
+/* The first 96 bits of an IPv4 address that is mapped (see struct rr_source). */
+static const uint8_t rules_mapped[12] = { [10] = 0xff, [11] = 0xff };
+
 /* Tells whether the rule applies to a caller at this source: always if the rule is for all clients, else
  * where the first rule->prefix bits of the rule's address and the caller's address are equal. A caller whose
- * address is not known (source->known is false) matches only a rule for all clients. */
+ * address is not known (source->known is false) matches only a rule for all clients. A network of IPv6 that
+ * is so large that the mapped IPv4 addresses lie in it, as "::/0", is for IPv6 alone. */
 static bool
 rules_match(const struct rr_rule *rule, const struct rr_source *source)
 {
@@ -163,6 +167,8 @@ rules_match(const struct rr_rule *rule, const struct rr_source *source)
 	if (rule->kind == RR_RULE_ALL)
 		return true;
 	if (!source->known || memcmp(rule->address, source->address, octets) != 0)
+		return false;
+	if (octets < sizeof(rules_mapped) && memcmp(source->address, rules_mapped, sizeof(rules_mapped)) == 0)
 		return false;
 	return bits == 0 || (rule->address[octets] ^ source->address[octets]) >> (8 - bits) == 0;
 }

@@ -69,6 +69,11 @@ client_network(struct rr_rule_draft *draft, const char *slash, struct rr_text *w
 	bool is_ipv4;
 	int prefix;
 
+	if (strncmp(draft->client, "gss/", strlen("gss/")) == 0)
+		return rr_fail(why, -RPCRDMA_ERR_INVAL,
+			"'%s' stands for all callers with Kerberos, which is not known here; write "
+			"addresses or networks",
+			draft->client);
 	memcpy(address, draft->client, (size_t)(slash - draft->client));
 	if (!client_address(address, octets, &is_ipv4))
 		return rr_fail(why, -RPCRDMA_ERR_INVAL, "'%s' is no network: '%s' is no address",

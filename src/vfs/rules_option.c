@@ -190,12 +190,13 @@ enum { OPTION_WORDS = sizeof(option_words) / sizeof(option_words[0]) };
 static int
 option_unknown(const char *word, struct rr_text *why)
 {
-	char list[OPTION_LIST] = "";
-	size_t length = 0;
+	char list[sizeof(why->text) - 64] = "", name[OPTION_WORD];
+	bool fits = true;
 
-	for (unsigned i = 0; i < OPTION_WORDS; i++)
-		length += (size_t)snprintf(list + length, sizeof(list) - length, "%s%s%s", i ? " " : "",
-			option_words[i].name, option_words[i].value ? "=" : "");
+	for (unsigned i = 0; i < OPTION_WORDS && fits; i++) {
+		snprintf(name, sizeof(name), "%s%s", option_words[i].name, option_words[i].value ? "=" : "");
+		fits = rr_text_list(list, sizeof(list), name);
+	}
 	return rr_fail(
 		why, -RPCRDMA_ERR_INVAL, "'%.24s' is no option of a client; these are: %s", word, list);
 }

@@ -3,6 +3,9 @@
 
 #include <string.h>
 
+#include "base/checked.h"
+#include "base/endian.h"
+
 static const char *const status_texts[] = {
 	[RR_VFS_OK] = "done",
 	[RR_VFS_PENDING] = "under way",
@@ -66,6 +69,25 @@ rr_vfs_name(struct rpcrdma_bytes name, char text[RR_VFS_NAME_MAX + 1])
 	return RR_VFS_OK;
 }
 
+/* Takes the octets of an entry off those that are left. */
+static void
+vfs_take_off(uint32_t *left, uint64_t size)
+{
+	*left -= (uint32_t)rr_min(*left, size);
+}
+
+bool
+rr_vfs_readdir_wants(struct rr_vfs_readdir_room *left, uint32_t name)
+{
+	uint64_t padded = (uint64_t)name + rr_pad(name);
+
+	if (left->names.octets == 0 || left->reply.octets == 0)
+		return false;
+	vfs_take_off(&left->names.octets, padded + left->names.entry);
+	vfs_take_off(&left->reply.octets, padded + left->reply.entry);
+	return true;
+}
+
 /* Returns the length of the export's name where path lies in the export, else 0. Path must begin with the
  * name, and a '/' or nothing must follow ("/srv" does not contain "/srv2"). The name "/" ends with that '/'
  * itself. */
@@ -116,4 +138,21 @@ rr_vfs_next_component(struct rpcrdma_bytes *path)
 	name.length = (uint32_t)(next - (const char *)name.data);
 	*path = (struct rpcrdma_bytes){ next, (uint32_t)(end - next) };
 	return name;
+}
+
+/* A time with so many bits of seconds is not negative, and every file system can store it. */
+enum { VERIFIER_SECONDS = 0x7fffffff };
+
+/* The bit of each half that the seconds have no room for is in the nanoseconds, which are never 0, so that no
+ * file that was made in another way has these times. Also a file system that keeps times in units of 10 ms
+ * can store them. */
+void
+rr_vfs_verifier_times(const uint8_t verifier[RR_VFS_VERIFIER], struct rr_vfs_time times[2])
+{
+	for (int i = 0; i < 2; i++) {
+		uint32_t half = rr_get_be32(verifier + 4 * i);
+
+		times[i].seconds = half & VERIFIER_SECONDS;
+		times[i].nanoseconds = (uint32_t)((half > VERIFIER_SECONDS ? 200 : 100) * RR_MILLISECOND);
+	}
 }

@@ -448,6 +448,11 @@ struct rr_vfs_lookup {
 	struct rr_vfs_known directory_after; /* out */
 };
 
+/* Stores in times[0] and times[1] the times of access and of modification that an exclusive creation gives to
+ * a new file: they contain all bits of the verifier. RFC 1813, 3.3.8: "the expected storage location for the
+ * verifier on creation is the metadata (time stamps) of the file". */
+void rr_vfs_verifier_times(const uint8_t verifier[RR_VFS_VERIFIER], struct rr_vfs_time times[2]);
+
 enum rr_vfs_how {
 	RR_VFS_UNCHECKED, /* an existing regular file is no error; of set, only the size is set then */
 	RR_VFS_GUARDED,   /* RR_VFS_EXIST where the entry exists */
@@ -522,6 +527,16 @@ struct rr_vfs_entry {
 	const struct rr_vfs_handle *handle;
 };
 
+/* How much of a listing a caller wants: names and the reply each have a number of octets left, of which an
+ * entry takes those of its name, padded as XDR pads, and "entry" octets more. A provider ends the listing
+ * where no octets of one of them are left (rr_vfs_readdir_wants()), and does not look up entries behind that.
+ */
+struct rr_vfs_readdir_room {
+	struct {
+		uint32_t octets, entry;
+	} names, reply;
+};
+
 /* Lists a directory from a cookie on: 0 for the beginning, or a cookie that came with an entry, however long
  * ago. take() is called for one entry after the other, from the loop or from inside the function. take()
  * returns false where it has no room for the entry: the listing then ends in front of that entry. If that is
@@ -531,8 +546,8 @@ struct rr_vfs_readdir {
 	struct rr_vfs_call call;
 	struct rr_vfs_object directory; /* in, as all up to take */
 	uint64_t cookie;
-	bool attributes; /* the attributes and the handle of each entry are wanted */
-	uint32_t limit;  /* octets of names that are wanted at most: a hint */
+	bool attributes;                 /* the attributes and the handle of each entry are wanted */
+	struct rr_vfs_readdir_room room; /* what is wanted; take() may want less */
 	bool (*take)(struct rr_vfs_readdir *readdir, const struct rr_vfs_entry *entry);
 	uint32_t count; /* out: entries taken */
 	bool eof;       /* out: the last entry of the directory is among them */
@@ -576,8 +591,9 @@ struct rr_vfs_limits {
 	struct rr_vfs_object object; /* in */
 	uint64_t file_max;           /* out, as all below: octets of a file */
 	uint32_t link_max, name_max;
-	uint32_t clone_block; /* the boundaries that clone wants; 0: the file system cannot clone */
-	bool xattrs;          /* extended attributes can be set */
+	uint32_t clone_block;          /* the boundaries that clone wants; 0: the file system cannot clone */
+	struct rr_vfs_time time_delta; /* the unit in which times are kept */
+	bool xattrs;                   /* extended attributes can be set */
 	bool case_insensitive, case_preserving;
 	struct rr_vfs_known object_after;
 };
@@ -631,9 +647,13 @@ struct rr_vfs_ops {
 
 	enum rr_vfs_status (*open)(struct rr_vfs *vfs, struct rr_vfs_opening *opening);
 	/* Ends an open at once for the caller, with its share reservation and its lease; operations that are
-	 * under way on the open go on. Its locks end with the last of these operations at the latest. open
-	 * may be NULL. */
-	void (*close)(struct rr_vfs *vfs, struct rr_vfs_open *open);
+	 * under way on the open go on. Its locks end with the last of these operations at the latest. The
+	 * storage may take long to close the file, or may not answer: this is waited for outside of the
+	 * loop's thread. Where the caller wants to know when the file is closed, it gives a call, which ends
+	 * as that of any other operation, with RR_VFS_OK; where other operations on the open are under way,
+	 * the last of them closes the file, and the call does not wait for that. The call has no effect but
+	 * this, and cannot be cancelled. open and call may be NULL. */
+	enum rr_vfs_status (*close)(struct rr_vfs *vfs, struct rr_vfs_open *open, struct rr_vfs_call *call);
 	enum rr_vfs_status (*lock)(struct rr_vfs *vfs, struct rr_vfs_lock *lock);
 	enum rr_vfs_status (*lease)(struct rr_vfs *vfs, struct rr_vfs_lease *lease);
 
@@ -675,6 +695,10 @@ struct rr_vfs {
  * a '/' or a zero octet; RR_VFS_NAME_TOO_LONG; RR_VFS_BAD_NAME for "." and "..", which are copied
  * nevertheless, as some operations accept them. */
 enum rr_vfs_status rr_vfs_name(struct rpcrdma_bytes name, char text[RR_VFS_NAME_MAX + 1]);
+
+/* Tells whether a further entry is wanted, with a name of this length, and takes its octets off what is left.
+ */
+bool rr_vfs_readdir_wants(struct rr_vfs_readdir_room *left, uint32_t name);
 
 /* Returns the number of the export in which the path of a mount request lies, and stores in *rest the part of
  * the path below the export's root. Of several exports that contain the path, the export with the longest

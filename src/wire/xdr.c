@@ -239,12 +239,14 @@ rpcrdma_get_array(struct rpcrdma_xdr_reader *reader, uint32_t count, size_t size
 	if (reader->failed || count == 0)
 		return NULL;
 	if (!arena || __builtin_mul_overflow((size_t)count, size, &total)) {
+		reader->starved = true;
 		rpcrdma_xdr_fail(reader);
 		return NULL;
 	}
 	left = (size_t)(arena->end - arena->next);
 	pad = -(uintptr_t)arena->next & (_Alignof(max_align_t) - 1);
 	if (left < pad || left - pad < total) {
+		reader->starved = true;
 		rpcrdma_xdr_fail(reader);
 		return NULL;
 	}

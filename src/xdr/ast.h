@@ -99,7 +99,7 @@ struct rr_xdr_size {
 /* A procedure of a program's version. */
 struct rr_xdr_procedure {
 	struct rr_xdr_position position;
-	const char *name;
+	const char *name, *c_name; /* c_name: the macro of its number, unless it is defined already */
 	struct rr_xdr_declaration *result_declaration, *args_declarations; /* as they were read */
 	struct rr_xdr_type *result, *args; /* once these are checked: types that have a name in C */
 	struct rr_xdr_value number;
@@ -110,7 +110,7 @@ struct rr_xdr_procedure {
 /* A version of a program. */
 struct rr_xdr_version {
 	struct rr_xdr_position position;
-	const char *name;
+	const char *name, *c_name; /* c_name: the macro of its number */
 	struct rr_xdr_value number;
 	const struct rr_xdr_definition *program;
 	struct rr_xdr_procedure *procedures;
@@ -132,6 +132,7 @@ struct rr_xdr_definition {
 	struct rr_xdr_version *versions;       /* PROGRAM */
 	struct rr_xdr_definition *next;
 	unsigned place; /* its place in the schema, counted in definitions and lines for the header */
+	bool made; /* of a TYPE: made for what a procedure takes or returns; the schema does not have it */
 
 	enum rr_xdr_progress ordered; /* of a TYPE: check.c orders it; of a CONST: evaluate.c evaluates it */
 	struct rr_xdr_definition *after; /* the next type in an order that C accepts */

@@ -96,6 +96,7 @@ rr_xdr_define_all(struct rr_xdr_compiler *compiler, struct rr_xdr_definition *de
 		return;
 	name->definition = definition;
 	definition->name = name->c_name;
+	definition->declaration.name = name->c_name;
 	if (definition->what == RR_XDR_TYPE)
 		check_define_inside(compiler, definition->declaration.type, false);
 }
@@ -254,6 +255,7 @@ rr_xdr_check(struct rr_xdr_compiler *compiler)
 		rr_xdr_check_declaration(compiler, &definition->declaration);
 	for (const struct rr_xdr_mark *mark = compiler->marks; mark && !compiler->error; mark = mark->next)
 		check_place(compiler, mark);
-	for (definition = compiler->ordered; definition && !compiler->error; definition = definition->after)
+	for (definition = compiler->ordered; definition && !compiler->error && !compiler->as_written;
+		definition = definition->after)
 		rr_xdr_rename_members(compiler, &definition->declaration);
 }

@@ -9,7 +9,7 @@ static bool
 names_is_taken(const struct rr_xdr_compiler *compiler, const struct rr_xdr_type *type,
 	const struct rr_xdr_declaration *member, const char *name)
 {
-	const struct rr_xdr_name *known = rr_xdr_find(compiler, name);
+	const struct rr_xdr_name *known = rr_xdr_find_in_c(compiler, name);
 
 	/* Constants are macros in C, which would replace members of the same name. */
 	if (rr_xdr_is_reserved(name) ||

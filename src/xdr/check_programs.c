@@ -32,6 +32,7 @@ name_type(struct rr_xdr_compiler *compiler, const struct rr_xdr_version *version
 	if (!definition || !named)
 		return NULL;
 	definition->what = RR_XDR_TYPE;
+	definition->made = true;
 	definition->position = procedure->position;
 	definition->place = version->program->place;
 	definition->name = rr_xdr_format(compiler, "%s_%s", procedure->name, suffix);
@@ -144,8 +145,10 @@ programs_define_procedure(struct rr_xdr_compiler *compiler, const struct rr_xdr_
 	if (procedure->defined)
 		return;
 	name = rr_xdr_define(compiler, RR_XDR_NAME_OTHER, procedure->name, procedure->position);
-	if (name)
-		name->number = procedure->number.number;
+	if (!name)
+		return;
+	name->number = procedure->number.number;
+	procedure->c_name = name->c_name;
 }
 
 /* Checks the number of a version, and defines the names of the version and of its procedures. Reports a
@@ -160,8 +163,10 @@ programs_define_version(struct rr_xdr_compiler *compiler, const struct rr_xdr_de
 	version->program = program;
 	name = rr_xdr_define(compiler, RR_XDR_NAME_OTHER, version->name, version->position);
 	check_number(compiler, &version->number, UINT32_MAX);
-	if (name)
-		name->number = version->number.number;
+	if (!name)
+		return;
+	name->number = version->number.number;
+	version->c_name = name->c_name;
 	for (const struct rr_xdr_version *other = program->versions; other != version; other = other->next) {
 		if (rr_xdr_same(other->number.number, version->number.number))
 			rr_xdr_error(compiler, version->number.position,
@@ -178,9 +183,6 @@ rr_xdr_define_program(struct rr_xdr_compiler *compiler, struct rr_xdr_definition
 	struct rr_xdr_version *version = program->versions;
 
 	check_number(compiler, &program->value, UINT32_MAX);
-	/* rr_xdr_define_all() has defined the name of the program, still without a number. */
-	if (!compiler->error)
-		rr_xdr_find(compiler, program->name)->number = program->value.number;
 	for (; version && !compiler->error; version = version->next)
 		programs_define_version(compiler, program, version);
 }

@@ -17,7 +17,7 @@ types_declare_foreign(struct rr_xdr_compiler *compiler, const struct rr_xdr_type
 
 	rr_xdr_warn(compiler, type->position,
 		"%s is not defined here: a header has to be included that does so", type->name);
-	name = rr_xdr_define(compiler, RR_XDR_NAME_TYPE, type->name, type->position);
+	name = rr_xdr_define_foreign(compiler, RR_XDR_NAME_TYPE, type->name, type->position);
 	if (!definition || !foreign || !name)
 		return NULL;
 	foreign->kind = RR_XDR_FOREIGN;

@@ -20,9 +20,9 @@ struct rr_xdr_name {
 	enum rr_xdr_name_kind kind;
 	/* The name in C: the same name, unless C or C++ has another meaning for it. */
 	const char *c_name;
-	struct rr_xdr_number number; /* ENUMERATOR, OTHER */
+	struct rr_xdr_number number; /* ENUMERATOR; OTHER: a version or a procedure */
 	bool inside;                 /* ENUMERATOR: the body of its enum stands inside another type */
-	struct rr_xdr_definition *definition; /* CONST, TYPE */
+	struct rr_xdr_definition *definition; /* CONST, TYPE; OTHER: a program, which has its number */
 	struct rr_xdr_name *next;
 };
 
@@ -37,6 +37,8 @@ struct rr_xdr_compiler {
 	const char *unprocessed;
 	/* Begin the names with external linkage: those of codecs, and of tables. */
 	const char *codec_prefix, *program_prefix;
+	/* Names stay as the schema has them: no C is written, in which they could have another meaning. */
+	bool as_written;
 	FILE *errors;
 	int error; /* 0, or the first error */
 	void *blocks;
@@ -141,18 +143,25 @@ void rr_xdr_check_program(struct rr_xdr_compiler *compiler, struct rr_xdr_defini
 /* names.c: finds a name in the scope of the schema. Returns NULL if the schema does not define it. */
 struct rr_xdr_name *rr_xdr_find(const struct rr_xdr_compiler *compiler, const char *name);
 
-/* Adds a name to the scope of the schema. Returns NULL, and an error is set, if the name is defined already,
- * or cannot be a name in C. */
+/* Finds a name by what it is in C, which is not always what the schema calls it. */
+struct rr_xdr_name *rr_xdr_find_in_c(const struct rr_xdr_compiler *compiler, const char *c_name);
+
+/* Adds a name to the scope of the schema. A name that has another meaning in C gets an underscore behind it
+ * there, and the author of the schema is warned, unless compiler->as_written is set. Returns NULL, and an
+ * error is set, if the name is defined already. */
 struct rr_xdr_name *rr_xdr_define(struct rr_xdr_compiler *compiler, enum rr_xdr_name_kind kind,
 	const char *name, struct rr_xdr_position position);
+/* Adds a name that a header has to define, under which C knows it. */
+struct rr_xdr_name *rr_xdr_define_foreign(struct rr_xdr_compiler *compiler, enum rr_xdr_name_kind kind,
+	const char *name, struct rr_xdr_position position);
 
-/* Whether a word is a keyword of C or C++, or a macro that is always defined in them. */
+/* Whether a word has another meaning wherever it stands in C or C++: a keyword, or a macro without parameters
+ * of a header of the C library, such as errno. */
 bool rr_xdr_is_reserved(const char *name);
 
-/* Returns the name that `name` has in C: a reserved word gets an underscore behind it, and the author of the
- * schema is warned. Other names remain as they are. */
-const char *rr_xdr_c_name(
-	struct rr_xdr_compiler *compiler, const char *name, struct rr_xdr_position position);
+/* macros.c: whether a header of the C library has a macro of this name, without parameters, or with them. */
+bool rr_xdr_is_macro(const char *name);
+bool rr_xdr_is_function_macro(const char *name);
 
 /* evaluate.c: finds the number that a value stands for. If the schema does not define the name,
  * value->foreign is set. Returns false, and an error is set, if the value has no number. */

@@ -29,11 +29,11 @@ emit_versions(struct rr_xdr_emitter *emitter, const struct rr_xdr_definition *pr
 	const struct rr_xdr_version *version = program->versions;
 
 	for (; version; version = version->next) {
-		rr_xdr_line(emitter, "#define %s %s", version->name,
+		rr_xdr_line(emitter, "#define %s %s", version->c_name,
 			header_constant_text(emitter, &version->number));
 		for (const struct rr_xdr_procedure *p = version->procedures; p; p = p->next) {
 			if (!p->defined)
-				rr_xdr_line(emitter, "#define %s %s", p->name,
+				rr_xdr_line(emitter, "#define %s %s", p->c_name,
 					header_constant_text(emitter, &p->number));
 		}
 	}

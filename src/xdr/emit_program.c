@@ -190,7 +190,7 @@ emit_version(struct rr_xdr_emitter *emitter, const struct rr_xdr_definition *pro
 	fputc('\n', emitter->out);
 	rr_xdr_open(emitter, "const struct rpcrdma_program %s%s_program =", emitter->compiler->program_prefix,
 		name);
-	rr_xdr_line(emitter, "\"%s\", %s, %s,", name, program->name, name);
+	rr_xdr_line(emitter, "\"%s\", %s, %s,", name, program->name, version->c_name);
 	rr_xdr_line(
 		emitter, "sizeof(%s_procedures) / sizeof(*%s_procedures), %s_procedures,", name, name, name);
 	rr_xdr_line(emitter, "%s,", emitter->walk.length > 0 ? emitter->walk_name : "NULL");

@@ -65,7 +65,7 @@ evaluate_name(struct rr_xdr_compiler *compiler, struct rr_xdr_value *value)
 	else if (name->kind == RR_XDR_NAME_CONST)
 		evaluate_take_const(compiler, value, name->definition);
 	else
-		value->number = name->number;
+		value->number = name->definition ? name->definition->value.number : name->number;
 	value->is_enumerator = name->kind == RR_XDR_NAME_ENUMERATOR;
 	/* In C++, a name of an enum inside another type is known only there. */
 	value->c_name = name->inside ? NULL : name->c_name;
@@ -82,7 +82,7 @@ evaluate_declare_foreign(struct rr_xdr_compiler *compiler, struct rr_xdr_value *
 
 	rr_xdr_warn(compiler, value->position,
 		"%s is not defined here: a header has to be included that does so", value->text);
-	name = rr_xdr_define(compiler, RR_XDR_NAME_CONST, value->text, value->position);
+	name = rr_xdr_define_foreign(compiler, RR_XDR_NAME_CONST, value->text, value->position);
 	if (!constant || !name)
 		return;
 	constant->position = value->position;

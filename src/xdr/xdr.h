@@ -29,8 +29,9 @@
  *     as NAME_get_TYPE, so that two schemas that share names can be in one program (but not in one file of
  * it).
  *
- * What is written compiles as C11 and as C++. A name that C or C++ reserves has an underscore behind it there
- * (class becomes class_), which a warning says.
+ * What is written compiles as C11 and as C++, in front of the headers of C and POSIX and behind them. A name
+ * that C or C++ reserves, or that these headers have as a macro, has an underscore behind it there (class
+ * becomes class_, errno becomes errno_), which a warning says.
  */
 
 /* How the C preprocessor is called. */
@@ -52,5 +53,28 @@ int rr_xdr_compile(const char *input_path, const char *output_base, FILE *errors
 /* Does what rr_xdr_compile() does, with memory from env, and with options for the C preprocessor. */
 int rr_xdr_compile_with(const struct rr_env *env, const struct rr_xdr_preprocess *preprocess,
 	const char *input_path, const char *output_base, FILE *errors);
+
+/* describe.c: reads and checks the schema in the file input_path as rr_xdr_compile_with() does, and writes
+ * what it declares to `out` as JSON, by which programs in other languages encode and decode:
+ *
+ *   {"constants": {NAME: VALUE, ...}, "types": {NAME: DECLARATION, ...},
+ *    "programs": [{"name", "number", "versions": [{"name", "number", "procedures":
+ *      [{"name", "number", "result": DECLARATION, "arguments": [DECLARATION, ...]}, ...]}, ...]}, ...]}
+ *
+ *   VALUE: a number, or the text between the quotes of a constant that is a text. For a number that the
+ * schema does not define, the name of the number. DECLARATION: {"name", "type": TYPE, "shape", "size": VALUE,
+ * "placed"}. shape is "plain", "fixed", "variable" or "optional"; size is left out where there is none;
+ * placed is true where a binding marks it (`#pragma rpcrdma place`), and else left out. A definition and a
+ * result have no name here; of several arguments, those without a name are arg1, arg2 and so on. void:
+ * {"type": "void"}. TYPE: "int", "unsigned int", "hyper", "unsigned hyper", "float", "double", "bool",
+ * "opaque", "string", "void", or the name of a type; or, where a type has a body, one of
+ *     {"enum": {NAME: NUMBER, ...}}, {"struct": [DECLARATION, ...]} and
+ *     {"union": {"discriminant": DECLARATION, "arms": [DECLARATION with "labels": [VALUE, ...], ...]}}, where
+ * the default arm has "default": true instead of labels.
+ *
+ * Names are those of the schema. Arrays of no elements are left out. Returns what rr_xdr_compile() does;
+ * after an error, nothing was written. */
+int rr_xdr_describe(const struct rr_env *env, const struct rr_xdr_preprocess *preprocess,
+	const char *input_path, FILE *out, FILE *errors);
 
 #endif

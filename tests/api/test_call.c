@@ -150,8 +150,12 @@ arrays_of_a_result_lie_in_the_callers_arena(void **state)
 	assert_int_equal(result.count, 5);
 	assert_in_range((uintptr_t)result.values, (uintptr_t)memory, (uintptr_t)(memory + 11));
 	assert_int_equal(result.values[4], 4);
+	config.arena_size = 8;
+	assert_int_equal(rpcrdma_client_call_and_wait(world->client, &config), -RPCRDMA_ERR_XDR);
+	assert_non_null(strstr(rpcrdma_client_error(world->client), "a larger arena than 8 octets"));
 	config.arena = NULL;
 	assert_int_equal(rpcrdma_client_call_and_wait(world->client, &config), -RPCRDMA_ERR_XDR);
+	assert_non_null(strstr(rpcrdma_client_error(world->client), "the call has no arena"));
 }
 
 static void

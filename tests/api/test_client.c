@@ -2,7 +2,9 @@
 /* The client's life: connecting, who it says it is, what it tells of itself. */
 #include "world.h"
 
+#include <arpa/inet.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 static caller
@@ -287,6 +289,80 @@ connecting_to_nobody_says_so(void **state)
 	rpcrdma_client_free(client);
 }
 
+/* ---- Waits that are interrupted ---- */
+
+/* Counts down to the end of a wait. */
+static bool
+enough(void *ctx)
+{
+	unsigned *left = ctx;
+
+	return *left == 0 || --*left == 0;
+}
+
+/* Opens a socket on the loopback that accepts connections and never answers, and sets *port. */
+static int
+silent_server(uint16_t *port)
+{
+	struct sockaddr_in address = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	socklen_t size = sizeof(address);
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	assert_true(fd >= 0);
+	assert_int_equal(bind(fd, (struct sockaddr *)&address, size), 0);
+	assert_int_equal(listen(fd, 4), 0);
+	assert_int_equal(getsockname(fd, (struct sockaddr *)&address, &size), 0);
+	*port = ntohs(address.sin_port);
+	return fd;
+}
+
+static void
+a_connection_is_waited_for_until_it_is_interrupted(void **state)
+{
+	struct world *world = *state;
+	struct rpcrdma_client *client = NULL;
+	unsigned left = 2;
+	struct rpcrdma_client_config config = { .size = sizeof(config), .interrupted = enough, .ctx = &left };
+	int fd = silent_server(&config.port);
+
+	assert_int_equal(rpcrdma_client_connect(world->engine, &config, &client), -RPCRDMA_ERR_CANCELLED);
+	assert_int_equal(left, 0);
+	assert_null(client);
+	assert_non_null(strstr(rpcrdma_engine_error(world->engine), "cancelled"));
+	close(fd);
+}
+
+static void
+not_done(void *ctx, struct rpcrdma_call *call, int error)
+{
+	(void)ctx, (void)call, (void)error;
+	fail();
+}
+
+static void
+an_answer_is_waited_for_until_it_is_interrupted(void **state)
+{
+	struct world *world = *state;
+	struct rpcrdma_client *client = NULL;
+	unsigned left = 1000;
+	struct rpcrdma_client_config config = { .size = sizeof(config),
+		.transport = RPCRDMA_TRANSPORT_TCP,
+		.interrupted = enough,
+		.ctx = &left };
+	const struct rpcrdma_call_config call = {
+		.size = sizeof(call), .program = &CALC_V1_program, .procedure = CALC_NULL, .done = not_done
+	};
+	int fd = silent_server(&config.port);
+
+	assert_int_equal(rpcrdma_client_connect(world->engine, &config, &client), 0);
+	left = 2;
+	assert_int_equal(rpcrdma_client_call_and_wait(client, &call), -RPCRDMA_ERR_CANCELLED);
+	assert_int_equal(left, 0);
+	assert_non_null(strstr(rpcrdma_client_error(client), "interrupted"));
+	rpcrdma_client_free(client);
+	close(fd);
+}
+
 static void
 each_address_of_a_host_is_tried(void **state)
 {
@@ -346,6 +422,8 @@ main(void)
 		T(a_program_may_be_described_anew_for_each_call),
 		T(each_connection_of_a_server_tells_of_itself),
 		T(connecting_to_nobody_says_so),
+		T(a_connection_is_waited_for_until_it_is_interrupted),
+		T(an_answer_is_waited_for_until_it_is_interrupted),
 		T(each_address_of_a_host_is_tried),
 		T(a_wrong_config_is_refused),
 		T(a_host_that_is_none_is_named),

@@ -237,10 +237,10 @@ class Rdma(Connection):
         self.send(*messages)
 
 class Nfs4:
-    """Operations of NFS version 4.1 over a TCP connection; a client, a session, and what it opens and locks."""
+    """Operations of NFS version 4.1 or 4.2 over a TCP connection; a client, a session, and what it opens and locks."""
 
-    def __init__(self, address):
-        self.connection = Tcp(address)
+    def __init__(self, address, minor=1):
+        self.connection, self.minor = Tcp(address), minor
         self.connection.socket.settimeout(60)
         self.clientid, self.session, self.sequence, self.names = b"", b"", 0, random.getrandbits(60)
 
@@ -249,7 +249,7 @@ class Nfs4:
 
     def compound(self, *operations):
         """The results behind the status, tag and count. OSError: the COMPOUND failed."""
-        arguments = opaque(b"") + words(1, len(operations)) + b"".join(operations)
+        arguments = opaque(b"") + words(self.minor, len(operations)) + b"".join(operations)
         reply = self.connection.call(1, arguments, (100003, 4))
         if reply[:4] != bytes(4):
             raise OSError(f"NFS version 4: status {struct.unpack('>I', reply[:4])[0]}")
@@ -265,7 +265,7 @@ class Nfs4:
         self.clientid, self.create = result[8:16], struct.unpack(">I", result[16:20])[0]
 
     def create_session(self, slots=64):
-        channel = words(0, 1 << 20, 1 << 20, 4096, 16, slots, 0)
+        channel = words(0, 1 << 20, 1 << 20, 4096, 128, slots, 0)
         result = self.compound(words(43) + self.clientid + words(self.create, 0) + channel + channel + words(0x40000000, 1, 0))
         self.session, self.sequence = result[8:24], 0
         self.create += 1
@@ -288,11 +288,23 @@ class Nfs4:
         result = self.run(words(24), *([lookups] if count == 1 else []), what)
         return result[8 + 8 * count + 8:8 + 8 * count + 24]
 
-    def lock(self, stateid, offset, *path):
-        """Locks an octet under a new lock-owner."""
+    def lock(self, stateid, offset, *path, kind=2):
+        """Locks an octet under a new lock-owner, to write; kind 1: to read. The stateid of the locks, of any seqid."""
         lookups = [words(15) + opaque(name) for name in path]
-        self.run(words(24), *lookups, words(12, 2, 0) + struct.pack(">QQ", offset, 1) + words(1, 0) + stateid + words(0) +
-                 self.clientid + opaque(self.name()))
+        result = self.run(words(24), *lookups, words(12, kind, 0) + struct.pack(">QQ", offset, 1) + words(1, 0) + stateid + words(0) +
+                          self.clientid + opaque(self.name()))
+        return bytes(4) + result[8 + 8 * len(path) + 12:8 + 8 * len(path) + 24]
+
+    def lock_more(self, stateid, offsets, *path):
+        """Locks octets to read under the lock-owner of the stateid."""
+        lookups = [words(15) + opaque(name) for name in path]
+        self.run(words(24), *lookups,
+                 *[words(12, 1, 0) + struct.pack(">QQ", offset, 1) + words(0) + stateid + words(0) for offset in offsets])
+
+    def lockt(self, count, *path):
+        """Asks so many times whether the whole file can be locked to read."""
+        lookups = [words(15) + opaque(name) for name in path]
+        self.run(words(24), *lookups, *[words(13, 1) + struct.pack(">QQ", 0, (1 << 64) - 1) + self.clientid + opaque(b"asks")] * count)
 
     def end(self):
         """DESTROY_SESSION; the client ends with its lease."""

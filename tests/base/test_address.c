@@ -55,6 +55,21 @@ a_path_that_fills_its_address_ends_with_it(void **state)
 }
 
 static void
+the_text_of_an_address_is_the_address_again(void **state)
+{
+	const char *const texts[] = { "192.0.2.1:20049", "[2001:db8::1]:0", "[::]:65535" };
+	char text[RR_ADDRESS_TEXT];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		struct rr_source source = rr_address_source_of(texts[i]);
+
+		rr_address_source_text(&source, text);
+		assert_string_equal(text, texts[i]);
+	}
+}
+
+static void
 what_is_no_host_is_an_error_with_its_name(void **state)
 {
 	struct sockaddr_storage addresses[MAX];
@@ -93,6 +108,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_numeric_address_resolves_to_itself_with_the_port),
 		cmocka_unit_test(a_path_that_fills_its_address_ends_with_it),
+		cmocka_unit_test(the_text_of_an_address_is_the_address_again),
 		cmocka_unit_test(what_is_no_host_is_an_error_with_its_name),
 		cmocka_unit_test(an_errno_of_a_connection_is_one_error_everywhere),
 	};

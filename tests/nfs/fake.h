@@ -64,7 +64,7 @@ struct fake {
 	uint64_t verifier;
 	uint64_t verifier_step; /* added after each WRITE */
 	stable_how committed;
-	bool silent; /* it never answers NULL */
+	bool silent; /* it never answers NULL and GETATTR */
 	enum fake_lie lie;
 	uint32_t crash_at; /* this procedure, once: it is executed, but the server restarts before it answers
 			    */

@@ -119,6 +119,8 @@ getattr(void *ctx, struct rpcrdma_request *request, const void *args, void *resu
 {
 	GETATTR3res *res = result;
 
+	if (((struct fake *)ctx)->silent)
+		return RPCRDMA_HANDLE_DROP;
 	if (begin(ctx, request->proc, result))
 		return RPCRDMA_HANDLED;
 	res->u.resok.obj_attributes =

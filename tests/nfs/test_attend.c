@@ -10,8 +10,8 @@
 #include "vfs/posix/tree_private.h"
 #include "world.h"
 
-/* Descriptors are closed when they were not used for ten seconds, and the timer runs every five seconds. */
-enum { CLOSED_AFTER = 15 };
+/* Descriptors are closed when they were not used for two seconds, and the timer runs each second. */
+enum { CLOSED_AFTER = 4 };
 
 static int
 setup(void **state)
@@ -53,9 +53,9 @@ descriptors_out_of_use_are_closed_without_a_call(void **state)
 	world_directory(world, "d", 0755);
 	world_file(world, "d/file", "hello", 0644);
 	world_handle(world, "d/file");
-	pass(world, 5);
+	pass(world, 1);
 	assert_int_equal(open_count(world), 2);
-	pass(world, CLOSED_AFTER - 5);
+	pass(world, CLOSED_AFTER - 1);
 	assert_int_equal(open_count(world), 0);
 }
 

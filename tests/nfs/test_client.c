@@ -101,6 +101,19 @@ a_silent_server_is_given_up(void **state)
 	assert_non_null(strstr(text.text, "127.0.0.1"));
 }
 
+/* The connection stays open, so that nothing but the silence ends the call. */
+static void
+a_server_that_falls_silent_is_given_up(void **state)
+{
+	fattr3 attributes;
+
+	(void)state;
+	nfs = fake_must_open(fake, "/export");
+	fake->silent = true;
+	assert_int_equal(rr_nfs_getattr(nfs, rr_nfs_root(nfs), &attributes), -RPCRDMA_ERR_TIMEDOUT);
+	assert_non_null(strstr(rpcrdma_nfs_error(nfs), "no answer to NFSPROC3_GETATTR"));
+}
+
 static void
 interruption_ends_every_wait(void **state)
 {
@@ -463,7 +476,7 @@ a_further_name_whose_answer_was_lost_is_made_once(void **state)
 	rr_loop_arm(fake->stage.loop, &fake->crash, 0);
 	assert_int_equal(rr_nfs_link(nfs, &object.handle, root, "other"), NFS3ERR_EXIST);
 	assert_int_equal(rr_client_reconnects(rr_nfs_rpc(nfs)), 4);
-	assert_string_equal(rpcrdma_nfs_error(nfs), rpcrdma_nfs_status_text(NFS3ERR_EXIST));
+	assert_string_equal(rpcrdma_nfs_error(nfs), "it exists already (NFS3ERR_EXIST)");
 }
 
 static void
@@ -496,6 +509,33 @@ created_objects_are_looked_up_where_the_answer_leaves_them_open(void **state)
 	assert_int_equal(object.handle.length, 4);
 }
 
+/* A status has one number in both versions of NFS, and a name of its own in each: RFC 1813, 2.6, and RFC
+ * 8881, 15.1. */
+static void
+a_status_has_the_name_of_version_4_where_there_is_one(void **state)
+{
+	static const struct {
+		int status;
+		const char *text;
+	} rows[] = {
+		{ 0, "success (NFS4_OK)" },
+		{ 13, "permission denied (NFS4ERR_ACCESS)" },
+		{ 10008, "the server asks to come back later (NFS4ERR_DELAY)" },
+		{ 71, "too many levels of remote in the path (NFS3ERR_REMOTE)" },
+		{ 10002, "somebody else changed it meanwhile (NFS3ERR_NOT_SYNC)" },
+		{ 10016, "the server wants another kind of authentication (NFS4ERR_WRONGSEC)" },
+		{ 99999, "an error that NFS does not define" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		assert_string_equal(rpcrdma_nfs_status_text(rows[i].status), rows[i].text);
+	nfs = fake_must_open(fake, "/export");
+	assert_string_equal(rr_nfs_status_text(nfs, 13), "permission denied (NFS3ERR_ACCES)");
+	assert_string_equal(rr_nfs_status_text(nfs, 10016),
+		"the server wants another kind of authentication (NFS4ERR_WRONGSEC)");
+}
+
 int
 main(void)
 {
@@ -509,12 +549,14 @@ main(void)
 		fake_test(mount_is_asked_over_tcp_where_the_connection_has_none),
 		fake_test(nobody_there_is_an_error_that_says_where),
 		fake_test(a_silent_server_is_given_up),
+		fake_test(a_server_that_falls_silent_is_given_up),
 		fake_test(interruption_ends_every_wait),
 		fake_test(cleaning_is_not_interrupted_but_limited),
 		fake_test(limits_of_no_use_are_refused),
 		fake_test(paths_are_walked_and_links_on_the_way_followed),
 		fake_test(the_last_link_is_followed_only_where_asked_or_before_a_slash),
 		fake_test(an_export_that_is_named_with_a_slash_at_its_end_has_absolute_links),
+		fake_test(a_status_has_the_name_of_version_4_where_there_is_one),
 		fake_test(walks_that_lead_nowhere_fail),
 		fake_test(attributes_that_lookup_leaves_out_are_asked_for),
 		fake_test(an_empty_handle_is_refused),

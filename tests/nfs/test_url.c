@@ -30,6 +30,12 @@ static const struct {
 	{ "nfs://h/x?transport=verbs", "h", "/x", 20049, 0, RR_TRANSPORT_VERBS },
 	{ "nfs://h/?&transport=auto&&port=5&", "h", "/", 5, 0, RR_TRANSPORT_AUTO },
 	{ "nfs://h:5/?port=5", "h", "/", 5, 0, RR_TRANSPORT_AUTO },
+	/* As mount(8) takes it: nothing of it has another meaning. */
+	{ "h:/", "h", "/", 20049, 0, RR_TRANSPORT_AUTO },
+	{ "server.example:/a%20b?version=3#x", "server.example", "/a%20b?version=3#x", 20049, 0,
+		RR_TRANSPORT_AUTO },
+	{ "[2001:db8::1]:/x:/y", "2001:db8::1", "/x:/y", 20049, 0, RR_TRANSPORT_AUTO },
+	{ "[fe80::1%eth0]:/", "fe80::1%eth0", "/", 20049, 0, RR_TRANSPORT_AUTO },
 };
 
 static const struct {
@@ -58,6 +64,8 @@ static const struct {
 	{ "nfs://h/a%0g", "two hexadecimal digits", -RPCRDMA_ERR_INVAL },
 	{ "nfs://h/a%00b", "other than 00", -RPCRDMA_ERR_INVAL },
 	{ "nfs://h/a#b", "'#'", -RPCRDMA_ERR_INVAL },
+	{ "[]:/x", "host is missing", -RPCRDMA_ERR_INVAL },
+	{ "me@h:/x", "user name", -RPCRDMA_ERR_INVAL },
 	{ "nfs://h/?version=4", "'4'", -RPCRDMA_ERR_NOTSUP },
 	{ "nfs://h/?version=4.0", "'4.0'", -RPCRDMA_ERR_NOTSUP },
 	{ "nfs://h/?version=4.22", "'4.22'", -RPCRDMA_ERR_NOTSUP },
@@ -155,6 +163,14 @@ what_is_too_long_is_refused(void **state)
 	assert_int_equal(rr_url_parse(text, &url, &error), -RPCRDMA_ERR_INVAL);
 	snprintf(text, sizeof(text), "nfs://%0*d/", RR_URL_HOST, 0);
 	assert_int_equal(rr_url_parse(text, &url, &error), -RPCRDMA_ERR_INVAL);
+	snprintf(text, sizeof(text), "h:/%0*d", RR_URL_PATH - 2, 0);
+	assert_int_equal(rr_url_parse(text, &url, &error), 0);
+	snprintf(text, sizeof(text), "h:/%0*d", RR_URL_PATH - 1, 0);
+	assert_int_equal(rr_url_parse(text, &url, &error), -RPCRDMA_ERR_INVAL);
+	snprintf(text, sizeof(text), "%0*d:/", RR_URL_HOST - 1, 0);
+	assert_int_equal(rr_url_parse(text, &url, &error), 0);
+	snprintf(text, sizeof(text), "%0*d:/", RR_URL_HOST, 0);
+	assert_int_equal(rr_url_parse(text, &url, &error), -RPCRDMA_ERR_INVAL);
 }
 
 static void
@@ -166,6 +182,19 @@ local_paths_are_no_urls(void **state)
 	assert_false(rr_url_is("nfs"));
 	assert_false(rr_url_is("./nfs://h"));
 	assert_false(rr_url_is("/nfs:"));
+	assert_true(rr_url_is("h:/"));
+	assert_true(rr_url_is("[::1]:/x"));
+	assert_false(rr_url_is("./h:/x"));
+	assert_false(rr_url_is("/h:/x"));
+	assert_false(rr_url_is("../h:/x"));
+	assert_false(rr_url_is("h:x"));
+	assert_false(rr_url_is("h:"));
+	assert_false(rr_url_is(":/x"));
+	assert_false(rr_url_is("a:b:/x"));
+	assert_false(rr_url_is("[::1]/x"));
+	assert_false(rr_url_is("[::1/]:/x"));
+	assert_false(rr_url_is("tcp://h/x"));
+	assert_false(rr_url_is(""));
 }
 
 static void

@@ -375,6 +375,10 @@ a_path_is_looked_up_by_one_call(void **state)
 	assert_int_equal(reader.object.attributes.type, NF3DIR);
 	/* The missing name is found by a walk name by name: the first name is not a directory here. */
 	assert_int_equal(calls_of_walk("aaaa/missing/file", NFS3ERR_NOTDIR), 2);
+	/* A name that the root does not have could be that of an export: the root is listed once, to say
+	 * which exports there are. Here it is an export itself. */
+	assert_int_equal(calls_of_walk("missing/file", NFS3ERR_NOENT), 3);
+	assert_string_equal(rpcrdma_nfs_error(reader.nfs), "no such file or directory (NFS4ERR_NOENT)");
 	assert_int_equal(calls_of_walk("missing/file", NFS3ERR_NOENT), 2);
 }
 

@@ -284,7 +284,7 @@ step_lock(struct model_client *client, uint32_t owner, uint32_t file)
 	if (what > 0) {
 		locked = model_locked(client, lock_owner, file, first, last, what == 2);
 		model_check(rr_nfs4_lock_conflict(&world.tables, client->client, &id, owner_bytes(lock_owner),
-				    span, what == 2, &conflict) == locked,
+				    span, what == 2, &conflict) == (locked ? NFS4ERR_DENIED : NFS4_OK),
 			"a conflict of locks");
 		if (locked)
 			return;
@@ -332,8 +332,8 @@ look_at_locks(const struct model_client *client, const struct model_open *open, 
 		for (uint32_t i = 0; i < PLACES; i++) {
 			char there = 0;
 
-			for (const struct rr_nfs4_range *range = state->ranges.first; range;
-				range = range->next) {
+			for (const struct rr_nfs4_range *range = rr_nfs4_range_from(&state->ranges, 0); range;
+				range = rr_nfs4_range_next(range)) {
 				if (range->span.first <= i && i <= range->span.last)
 					there = range->write ? 2 : 1;
 			}
@@ -345,7 +345,7 @@ look_at_locks(const struct model_client *client, const struct model_open *open, 
 static void
 look(void)
 {
-	uint32_t states = 0;
+	uint32_t states = 0, opens = 0;
 
 	for (int c = 0; c < CLIENTS; c++) {
 		struct model_client *client = &world.clients[c];
@@ -361,10 +361,12 @@ look(void)
 				find(client, &open->stateid, f, RR_NFS4_OPEN);
 				look_at_locks(client, open, f);
 				states += 1 + open->has_lock[0] + open->has_lock[1];
+				opens++;
 			}
 		}
 	}
 	model_check(states == world.tables.count, "the number of states");
+	model_check(opens == world.tables.opens, "the number of opens");
 }
 
 static void

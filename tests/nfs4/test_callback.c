@@ -2,6 +2,10 @@
 /* The backchannel: RFC 8881, sections 2.10.3.1, 18.34, 18.46.3 and 20.9. */
 #include "world.h"
 
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
 static uint32_t
 flags_now(struct peer *peer)
 {
@@ -122,40 +126,132 @@ a_client_that_waits_for_a_lock_is_called(void **state)
 	assert_int_equal(waiter->answers.compounds, 1);
 }
 
-/* 20.11.3: the lock "might be available". A client that waits for [0, 10) is called when a part of that range
- * is unlocked, although the rest is locked, if the file has so many locks that looking at all would take
- * long. It is not called otherwise, and not when another range is unlocked. */
+/* Opens "file" as a local program, which then locks the octets 0 to 9, for writing or for reading. */
+static int
+lock_locally(const struct world *world, short type)
+{
+	struct flock range = { .l_type = type, .l_whence = SEEK_SET, .l_len = 10 };
+	char path[STAGE_PATH + 8];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/file", world->path);
+	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+	assert_true(fd >= 0);
+	assert_int_equal(fcntl(fd, F_OFD_SETLK, &range), 0);
+	return fd;
+}
+
+/* Lets the storage be asked about the lock of the local program, which is still there. */
 static void
-where_very_much_is_locked_clients_are_called_without_a_look(void **state)
+storage_is_asked_in_vain(struct world *world, const struct peer *waiter)
+{
+	for (int i = 0; i < 3; i++) {
+		world->stage.now += 2 * RR_SECOND;
+		for (int turn = 0; turn < 10; turn++)
+			assert_true(rr_loop_turn(world->stage.engine->loop, RR_MILLISECOND) >= 0);
+	}
+	assert_int_equal(waiter->answers.compounds, 0);
+	assert_false(rr_list_empty(&world->shared->tables.probes));
+}
+
+/* The same for the lock of a local program, which tells nobody when it unlocks the range. */
+static void
+a_client_that_waits_for_a_local_program_is_called(void **state)
+{
+	struct world *world = *state;
+	struct peer *waiter = world_caller(world, 0, "waiter", 0);
+	int fd;
+
+	world_wait(world, &waiter->answers.nulls, 1);
+	assert_int_equal(flags_now(waiter), 0);
+	fd = lock_locally(world, F_WRLCK);
+	lock_file(waiter, "impatient", WRITE_LT, NFS4ERR_DENIED);
+	assert_true(rr_list_empty(&world->shared->tables.probes));
+	lock_file(waiter, "second", WRITEW_LT, NFS4ERR_DENIED);
+	storage_is_asked_in_vain(world, waiter);
+	close(fd);
+	world->stage.now += 2 * RR_SECOND;
+	world_wait(world, &waiter->answers.compounds, 1);
+	assert_int_equal(waiter->answers.ops[0].argop, OP_CB_NOTIFY_LOCK);
+	assert_true(rr_list_empty(&world->shared->tables.probes));
+	lock_file(waiter, "second", WRITEW_LT, NFS4_OK);
+	assert_int_equal(waiter->answers.compounds, 1);
+}
+
+/* The lock to read that a lock-owner has is not in the way of the lock to write that it waits for. The file
+ * is not asked for any more when it is closed. */
+static void
+a_reader_that_waits_for_a_local_reader_is_called(void **state)
+{
+	struct world *world = *state;
+	struct peer *waiter = world_caller(world, 0, "waiter", 0);
+	nfs_argop4 upgrade = { .argop = OP_LOCK, .u.oplock = { .locktype = WRITEW_LT, .length = 10 } };
+	int fd;
+
+	world_wait(world, &waiter->answers.nulls, 1);
+	assert_int_equal(flags_now(waiter), 0);
+	fd = lock_locally(world, F_RDLCK);
+	upgrade.u.oplock.locker.u.lock_owner.lock_stateid = lock_file(waiter, "reader", READ_LT, NFS4_OK);
+	assert_int_equal(RUN(waiter, op_root(), op_lookup("file"), upgrade), NFS4ERR_DENIED);
+	storage_is_asked_in_vain(world, waiter);
+	close(fd);
+	world->stage.now += 2 * RR_SECOND;
+	world_wait(world, &waiter->answers.compounds, 1);
+	assert_int_equal(RUN(waiter, op_root(), op_lookup("file"), upgrade), NFS4_OK);
+}
+
+/* When the client has closed the file, the storage is not asked any more, and the server can end. */
+static void
+a_client_that_closes_the_file_waits_no_more(void **state)
+{
+	struct world *world = *state;
+	struct peer *waiter = world_caller(world, 0, "waiter", 0);
+	stateid4 open;
+	int fd;
+
+	world_wait(world, &waiter->answers.nulls, 1);
+	assert_int_equal(flags_now(waiter), 0);
+	fd = lock_locally(world, F_WRLCK);
+	open = lock_file(waiter, "second", WRITEW_LT, NFS4ERR_DENIED);
+	storage_is_asked_in_vain(world, waiter);
+	assert_int_equal(RUN(waiter, op_root(), op_lookup("file"), op_close(&open)), NFS4_OK);
+	world->stage.now += 2 * RR_SECOND;
+	while (!rr_list_empty(&world->shared->tables.probes))
+		assert_true(rr_loop_turn(world->stage.engine->loop, RR_SECOND) >= 0);
+	assert_int_equal(waiter->answers.compounds, 0);
+	close(fd);
+}
+
+/* 20.11.3: the lock "might be available". A client that waits for [0, 10) is not called when a part of that
+ * range is unlocked, or another range, however much is locked; it is called when the rest is unlocked. */
+static void
+where_very_much_is_locked_clients_are_called_in_time(void **state)
 {
 	struct world *world = *state;
 	struct peer *holder = world_peer(world, 1, "holder", 0),
 		    *waiter = world_caller(world, 0, "waiter", 0);
-	nfs_argop4 unlock = { .argop = OP_LOCKU,
-		.u.oplocku = { .locktype = WRITE_LT, .lock_stateid = stateid_current, .length = 2 } };
+	static const uint64_t unlocked[][2] = { { 0, 2 }, { 5000, 2 }, { 4, 6 }, { 2, 2 } };
+	nfs_argop4 unlock = { .argop = OP_LOCKU, .u.oplocku.locktype = WRITE_LT };
 	struct rr_nfs4_state *many = NULL;
 	struct rr_nfs4_client *client;
 
 	unlock.u.oplocku.lock_stateid = hold_and_wait(world, holder, waiter);
-	assert_int_equal(RUN(holder, op_root(), op_lookup("file"), unlock), NFS4_OK);
-	assert_false(rr_list_empty(&world->shared->tables.waits));
-
 	client = rr_nfs4_client_find(&world->shared->tables.clients, holder->clientid);
 	rr_list_for_each (link, &client->states)
 		if (rr_container(link, struct rr_nfs4_state, of_client)->kind == RR_NFS4_LOCK)
 			many = rr_container(link, struct rr_nfs4_state, of_client);
 	assert_non_null(many);
-	for (uint64_t offset = 100000; offset > 1000; offset -= 4)
+	for (uint64_t offset = 13000; offset > 1000; offset -= 4)
 		assert_int_equal(
 			rr_nfs4_lock(many, (struct rr_nfs4_span){ offset, offset + 1 }, true), NFS4_OK);
-	unlock.u.oplocku.lock_stateid = peer_res(holder, 2)->u.oplocku.u.lock_stateid;
-	unlock.u.oplocku.offset = 5000;
-	assert_int_equal(RUN(holder, op_root(), op_lookup("file"), unlock), NFS4_OK);
-	assert_false(rr_list_empty(&world->shared->tables.waits));
-	unlock.u.oplocku.lock_stateid = peer_res(holder, 2)->u.oplocku.u.lock_stateid;
-	unlock.u.oplocku.offset = 4;
-	assert_int_equal(RUN(holder, op_root(), op_lookup("file"), unlock), NFS4_OK);
-	assert_true(rr_list_empty(&world->shared->tables.waits));
+	for (size_t i = 0; i < sizeof(unlocked) / sizeof(*unlocked); i++) {
+		assert_int_equal(world->shared->tables.waits.count, 1);
+		unlock.u.oplocku.offset = unlocked[i][0];
+		unlock.u.oplocku.length = unlocked[i][1];
+		assert_int_equal(RUN(holder, op_root(), op_lookup("file"), unlock), NFS4_OK);
+		unlock.u.oplocku.lock_stateid = peer_res(holder, 2)->u.oplocku.u.lock_stateid;
+	}
+	assert_int_equal(world->shared->tables.waits.count, 0);
 	world_wait(world, &waiter->answers.compounds, 1);
 	assert_int_equal(waiter->answers.ops[0].argop, OP_CB_NOTIFY_LOCK);
 }
@@ -198,6 +294,7 @@ a_client_that_ends_is_not_called(void **state)
 	assert_int_equal(peer_exchange(waiter, "waiter", 2, 0), NFS4_OK);
 	assert_int_equal(peer_create_session(waiter), NFS4_OK);
 	assert_true(rr_list_empty(&world->shared->tables.sessions.callbacks));
+	assert_true(rr_list_empty(&world->shared->tables.sessions.looked_at));
 	assert_int_equal(world->shared->tables.wait_count, 0);
 }
 
@@ -283,7 +380,13 @@ main(void)
 			a_lost_connection_takes_the_backchannel_along, world_setup_memory, world_teardown),
 		cmocka_unit_test_setup_teardown(
 			a_client_that_waits_for_a_lock_is_called, world_setup_memory, world_teardown),
-		cmocka_unit_test_setup_teardown(where_very_much_is_locked_clients_are_called_without_a_look,
+		cmocka_unit_test_setup_teardown(
+			a_client_that_waits_for_a_local_program_is_called, world_setup, world_teardown),
+		cmocka_unit_test_setup_teardown(
+			a_reader_that_waits_for_a_local_reader_is_called, world_setup, world_teardown),
+		cmocka_unit_test_setup_teardown(
+			a_client_that_closes_the_file_waits_no_more, world_setup, world_teardown),
+		cmocka_unit_test_setup_teardown(where_very_much_is_locked_clients_are_called_in_time,
 			world_setup_memory, world_teardown),
 		cmocka_unit_test_setup_teardown(
 			locks_of_a_client_that_ends_are_waited_for, world_setup_memory, world_teardown),

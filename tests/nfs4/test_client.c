@@ -15,11 +15,12 @@ struct world {
 	uint32_t ended;
 };
 
-static void
+static bool
 count_end(void *ctx, struct rr_nfs4_client *client)
 {
 	(void)client;
 	((struct world *)ctx)->ended++;
+	return true;
 }
 
 static int

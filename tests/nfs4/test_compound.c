@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* COMPOUND and sessions over a connection: RFC 8881, sections 2.10.6, 15 and 16.2. */
+#include "nfs4/args.h"
 #include "world.h"
 
 #include <stdio.h>
@@ -7,6 +8,7 @@
 #include <unistd.h>
 
 #include "nfs4/server_private.h"
+#include "rpc/server_private.h"
 
 static void
 another_minor_version_is_refused_without_a_result(void **state)
@@ -198,6 +200,47 @@ a_tag_is_utf8(void **state)
 	}
 }
 
+/* The reply has the tag again: what a client can have the server send and keep has a bound. */
+static void
+a_tag_has_a_bound(void **state)
+{
+	static uint8_t call[RR_NFS4_TAG_MAX + 64], tag[RR_NFS4_TAG_MAX + 4];
+
+	(void)state;
+	for (uint32_t length = RR_NFS4_TAG_MAX; length <= RR_NFS4_TAG_MAX + 1; length++) {
+		const COMPOUND4args sent = { .tag = { tag, length }, .minorversion = 1 };
+		struct rpcrdma_arena arena = rpcrdma_arena(call + 1, 0);
+		struct rpcrdma_xdr_writer writer;
+		struct rpcrdma_xdr_reader reader;
+		struct rpcrdma_message message;
+		struct rr_nfs4_args args = { 0 };
+
+		rpcrdma_xdr_writer_init(&writer, call, sizeof(call), NULL, 0);
+		nfs42_put_COMPOUND4args(&writer, &sent);
+		message = rpcrdma_xdr_written(&writer);
+		rpcrdma_xdr_reader_init(&reader, &message, &arena);
+		rr_nfs4_get_args(&reader, &args);
+		assert_int_equal(rpcrdma_xdr_done(&reader), length == RR_NFS4_TAG_MAX);
+	}
+}
+
+/* 2.10.6.1.3: "a replier MUST always cache the reply" of a SEQUENCE alone; it is made anew, with the tag of
+ * the retry. */
+static void
+a_retry_of_a_lone_sequence_gets_its_result(void **state)
+{
+	struct peer *peer = world_peer(*state, 0, "a", 0);
+	SEQUENCE4resok first;
+
+	peer->tag = "first";
+	assert_int_equal(peer_run(peer, NULL, 0), NFS4_OK);
+	first = peer->res.resarray.values[0].u.opsequence.u.sr_resok4;
+	peer->sequence--;
+	assert_int_equal(peer_run(peer, NULL, 0), NFS4_OK);
+	assert_int_equal(peer->res.resarray.count, 1);
+	assert_memory_equal(&peer->res.resarray.values[0].u.opsequence.u.sr_resok4, &first, sizeof(first));
+}
+
 /* 18.36.3 */
 static void
 a_session_that_could_carry_nothing_is_not_made(void **state)
@@ -325,6 +368,39 @@ a_retry_waits_for_the_call_that_it_repeats(void **state)
 	assert_int_equal(again->res.resarray.count, 2);
 }
 
+/* Sends a COMPOUND of a SEQUENCE and these operations, none of which waits for storage, and returns whether
+ * the server paused in it. */
+static bool
+pauses_in(struct peer *peer, const nfs_argop4 *ops, uint32_t count)
+{
+	struct world *world = peer->world;
+	struct started started;
+	bool paused = false;
+
+	peer->sequence++;
+	for (peer_start_all(peer, ops, count, &started); !started.done; paused |= under_way(world) > 0)
+		rr_loop_turn(world->stage.engine->loop, -1);
+	assert_int_equal(peer->res.status, NFS4_OK);
+	assert_int_equal(peer->res.resarray.count, count + 1);
+	return paused;
+}
+
+/* A COMPOUND that takes longer than a turn of the loop pauses. */
+static void
+a_long_compound_pauses(void **state)
+{
+	enum { MANY = WORLD_OPS - 2 };
+	struct world *world = *state;
+	struct peer *peer = world_peer(world, 0, "a", 0);
+	nfs_argop4 many[MANY] = { op_root() };
+
+	for (int i = 1; i < MANY; i++)
+		many[i] = op_plain(OP_ACCESS);
+	assert_false(pauses_in(peer, many, MANY));
+	world->stage.step = RR_SERVER_TURN;
+	assert_true(pauses_in(peer, many, MANY));
+}
+
 int
 main(void)
 {
@@ -338,12 +414,15 @@ main(void)
 		TEST(a_reply_has_the_data_of_many_reads),
 		TEST(reads_of_more_than_a_compound_may_have_are_too_big),
 		TEST(a_tag_is_utf8),
+		TEST(a_tag_has_a_bound),
+		TEST(a_retry_of_a_lone_sequence_gets_its_result),
 		TEST(a_session_that_could_carry_nothing_is_not_made),
 		TEST(a_reply_that_cannot_be_cached_is_refused_by_sequence),
 		TEST(an_unconfirmed_client_goes_after_a_lease),
 		TEST(what_no_client_has_cannot_be_used),
 		cmocka_unit_test_setup_teardown(
 			a_retry_waits_for_the_call_that_it_repeats, world_setup_memory, world_teardown),
+		cmocka_unit_test_setup_teardown(a_long_compound_pauses, world_setup_memory, world_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -334,7 +334,7 @@ the_open_of_another_user_gives_no_rights(void **state)
 	assert_int_equal(RUN(peer, op_root(), file, op_write(&stateid, 0, "text")), NFS4_OK);
 	assert_int_equal(RUN(peer, op_root(), file, op_setattr_mode(0600)), NFS4_OK);
 	peer_disconnect(peer);
-	assert_int_equal(peer_bind(peer, 1000), NFS4_OK);
+	peer_connect(peer, 1000);
 	assert_int_equal(RUN(peer, op_root(), file, op_read(&stateid, 0, 4)), NFS4ERR_ACCESS);
 	assert_int_equal(RUN(peer, op_root(), file, op_read(&stateid, 0, 0)), NFS4ERR_ACCESS);
 	assert_int_equal(RUN(peer, op_root(), file, op_write(&stateid, 0, "x")), NFS4ERR_ACCESS);
@@ -343,7 +343,7 @@ the_open_of_another_user_gives_no_rights(void **state)
 	stateid = peer_res(peer, 2)->u.opopen_downgrade.u.resok4.open_stateid;
 	assert_int_equal(RUN(peer, op_root(), file, op_read(&stateid, 0, 4)), NFS4ERR_ACCESS);
 	peer_disconnect(peer);
-	assert_int_equal(peer_bind(peer, 0), NFS4_OK);
+	peer_connect(peer, 0);
 	assert_int_equal(RUN(peer, op_root(), file, op_read(&stateid, 0, 4)), NFS4_OK);
 	assert_memory_equal(peer_res(peer, 2)->u.opread.u.resok4.data.data, "text", 4);
 }
@@ -366,7 +366,7 @@ an_open_denies_nothing_to_other_users_of_its_client(void **state)
 	stateid = peer_res(peer, 1)->u.opopen.u.resok4.stateid;
 	assert_int_equal(RUN(peer, op_root(), file, op_setattr_mode(0666)), NFS4_OK);
 	peer_disconnect(peer);
-	assert_int_equal(peer_bind(peer, 1000), NFS4_OK);
+	peer_connect(peer, 1000);
 	assert_int_equal(RUN(peer, op_root(), file, op_write(&stateid, 0, "text")), NFS4_OK);
 	assert_int_equal(RUN(peer, op_root(), file, op_read(&stateid, 0, 4)), NFS4_OK);
 	assert_memory_equal(peer_res(peer, 2)->u.opread.u.resok4.data.data, "text", 4);

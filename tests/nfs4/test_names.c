@@ -164,12 +164,12 @@ a_directory_is_read_by_cookies(void **state)
 }
 
 static const struct rr_vfs_ops *posix_ops;
-static uint32_t asked; /* the octets of names that the storage was asked for */
+static struct rr_vfs_readdir_room room; /* what the storage was asked for */
 
 static enum rr_vfs_status
 note_limit(struct rr_vfs *vfs, struct rr_vfs_readdir *readdir)
 {
-	asked = readdir->limit;
+	room = readdir->room;
 	return posix_ops->readdir(vfs, readdir);
 }
 
@@ -179,7 +179,7 @@ note_limit(struct rr_vfs *vfs, struct rr_vfs_readdir *readdir)
 static void
 names_are_bound_by_dircount(void **state)
 {
-	static const uint32_t counts[][2] = { { 0, UINT32_MAX }, { 1, 4 }, { 512, 515 },
+	static const uint32_t counts[][2] = { { 0, UINT32_MAX }, { 1, 9 }, { 512, 520 },
 		{ UINT32_MAX, UINT32_MAX } };
 	struct world *world = *state;
 	struct peer *peer = world_kinds(world);
@@ -194,9 +194,45 @@ names_are_bound_by_dircount(void **state)
 		list.u.opreaddir.dircount = counts[i][0];
 		assert_int_equal(RUN(peer, op_root(), list), NFS4_OK);
 		assert_non_null(peer_res(peer, 1)->u.opreaddir.u.resok4.reply.entries);
-		assert_int_equal(asked, counts[i][1]);
+		assert_int_equal(room.names.octets, counts[i][1]);
 	}
 	world->vfs->ops = posix_ops;
+}
+
+/* What the storage is asked for is what the reply then has room for: less would be pages that are not full,
+ * more would be entries that are looked up for nothing. */
+static void
+the_storage_is_asked_for_what_fits(void **state)
+{
+	struct world *world = *state;
+	struct peer *peer = world_kinds(world);
+	uint32_t words[2] = { 1 << FATTR4_TYPE | 1 << FATTR4_SIZE | 1 << FATTR4_FILEHANDLE |
+				      1 << FATTR4_FILEID,
+		1 << (FATTR4_OWNER - 32) | 1 << (FATTR4_TIME_MODIFY - 32) };
+	struct rr_vfs_ops noting = *world->vfs->ops;
+	nfs_argop4 get = op_readdir(0, 0, 4096);
+	uint32_t fits = 0, taken = 0;
+
+	for (uint32_t i = 0; i < 60; i++) {
+		char name[8];
+
+		snprintf(name, sizeof(name), "n%02u", i);
+		assert_int_equal(RUN(peer, op_root(), op_create(NF4DIR, name, NULL)), NFS4_OK);
+	}
+	posix_ops = world->vfs->ops;
+	noting.readdir = note_limit;
+	world->vfs->ops = &noting;
+	get.u.opreaddir.dircount = 0;
+	get.u.opreaddir.attr_request = (bitmap4){ 2, words };
+	assert_int_equal(RUN(peer, op_root(), get), NFS4_OK);
+	world->vfs->ops = posix_ops;
+	for (const entry4 *entry = peer_res(peer, 1)->u.opreaddir.u.resok4.reply.entries; entry;
+		entry = entry->nextentry)
+		taken++;
+	assert_false(peer_res(peer, 1)->u.opreaddir.u.resok4.reply.eof);
+	while (rr_vfs_readdir_wants(&room, 3))
+		fits++;
+	assert_in_range(fits, taken + 2, taken + 4); /* "." and ".." are among them */
 }
 
 /* 14.4: FSCHARSET_CAP4_CONTAINS_NON_UTF8, "if set to one, tells the client that the file system contains
@@ -597,6 +633,7 @@ main(void)
 		TEST(a_rename_to_the_same_file_changes_nothing),
 		TEST(a_directory_is_read_by_cookies),
 		TEST(names_are_bound_by_dircount),
+		TEST(the_storage_is_asked_for_what_fits),
 		TEST(names_are_any_octets_and_the_client_can_know),
 		TEST(a_file_is_opened_in_a_directory_alone),
 		TEST(a_file_of_another_user_is_not_removed_from_a_sticky_directory),

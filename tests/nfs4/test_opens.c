@@ -3,6 +3,8 @@
  * 9, 18.2, 18.10 to 18.12, 18.16, 18.18, 18.38 and 18.48. */
 #include "world.h"
 
+#include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -148,6 +150,30 @@ an_owner_without_the_right_to_write_truncates_nothing(void **state)
 
 /* 18.16.3: "the truncation of the file ... MUST be done" by a size of 0; another size of an existing file is
  * ignored. */
+/* What a client has written and closed can be executed, also after a COMMIT, which has no stateid. */
+static void
+a_closed_file_is_open_for_writing_no_more(void **state)
+{
+	struct world *world = *state;
+	struct peer *peer = world_peer(world, 0, "a", 0);
+	char path[STAGE_PATH + 8];
+	char *const none[] = { NULL };
+	stateid4 stateid;
+
+	assert_int_equal(
+		RUN(peer, op_root(), op_open("f", "o", RW, 0, true), op_setattr_mode(0755)), NFS4_OK);
+	stateid = peer_res(peer, 1)->u.opopen.u.resok4.stateid;
+	snprintf(path, sizeof(path), "%s/f", world->path);
+	assert_int_equal(RUN(peer, op_root(), op_lookup("f"), op_write(&stateid, 0, "no program"),
+				 op_plain(OP_COMMIT)),
+		NFS4_OK);
+	assert_int_equal(execve(path, none, none), -1);
+	assert_int_equal(errno, ETXTBSY);
+	assert_int_equal(RUN(peer, op_root(), op_lookup("f"), op_close(&stateid)), NFS4_OK);
+	assert_int_equal(execve(path, none, none), -1);
+	assert_int_equal(errno, ENOEXEC);
+}
+
 static void
 an_existing_file_is_truncated_by_a_size_of_zero_alone(void **state)
 {
@@ -619,6 +645,7 @@ main(void)
 		TEST(a_new_file_has_the_size_that_was_asked_for),
 		TEST(a_close_waits_for_an_open_under_way),
 		TEST(an_owner_without_the_right_to_write_truncates_nothing),
+		TEST(a_closed_file_is_open_for_writing_no_more),
 		TEST(an_existing_file_is_truncated_by_a_size_of_zero_alone),
 		TEST(truncating_is_writing),
 		TEST(claims_are_made_as_they_can_be),

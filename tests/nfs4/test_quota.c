@@ -27,7 +27,7 @@ static const struct rr_nfs4_tables_config config = {
 	.states = STATES,
 	.ranges = RANGES,
 	.delegations = 2 * CLIENTS,
-	.replies = 4 << 20,
+	.replies = (4 << 20) + (4 << 17), /* with the slots themselves */
 };
 
 /* The bounds in a process that may have few descriptors: far below the default of 4096 clients. */
@@ -40,7 +40,7 @@ static const struct rr_nfs4_tables_config few = {
 	.states = 8 * FEW_CLIENTS,
 	.ranges = 8 * FEW_CLIENTS,
 	.delegations = 2 * FEW_CLIENTS,
-	.replies = 4 << 20,
+	.replies = (4 << 20) + (4 << 17), /* with the slots themselves */
 };
 
 static const struct rr_vfs_id file = { { 1, 2 }, 3, 4 };
@@ -145,20 +145,26 @@ create_session(struct world *world, struct rr_nfs4_client *client, struct rr_nfs
 		       : 0;
 }
 
-/* Opens the file for a client, under a new owner. NULL: the OPEN was refused. */
+/* Opens the file for a client, under a new owner of that length. NULL: the OPEN was refused. */
 static struct rr_nfs4_state *
-open_file(struct world *world, struct rr_nfs4_client *client)
+open_as(struct world *world, struct rr_nfs4_client *client, uint32_t length)
 {
-	char owner[16];
-	const struct rr_nfs4_share share = { &file, &handle,
-		{ owner, (uint32_t)snprintf(owner, sizeof(owner), "%u", ++world->names) },
-		OPEN4_SHARE_ACCESS_BOTH, OPEN4_SHARE_DENY_NONE };
+	char owner[NFS4_OPAQUE_LIMIT + 1];
+	const struct rr_nfs4_share share = { &file, &handle, { owner, length }, OPEN4_SHARE_ACCESS_BOTH,
+		OPEN4_SHARE_DENY_NONE };
 	struct rr_nfs4_reserved reserved;
 
+	snprintf(owner, sizeof(owner), "%0*u", (int)length, ++world->names);
 	if (rr_nfs4_share(&world->tables, client, &share, &reserved) != NFS4_OK)
 		return NULL;
 	rr_nfs4_state_release(reserved.state);
 	return reserved.state;
+}
+
+static struct rr_nfs4_state *
+open_file(struct world *world, struct rr_nfs4_client *client)
+{
+	return open_as(world, client, 8);
 }
 
 /* Checks that a client on that connection can make a session, open a file, and lock ranges of it. */
@@ -270,6 +276,27 @@ a_client_that_is_alone_on_its_connection_stays(void **state)
 	assert_ptr_equal(rr_nfs4_client_find(&world->tables.clients, id), client);
 }
 
+/* The quota of states bounds the memory of their owners, too, whose names have up to 1024 octets: with such
+ * names there are a fifth of the opens. */
+static void
+long_owners_count_for_more(void **state)
+{
+	struct world *world = *state;
+	uint32_t opens[2] = { 0, 0 };
+
+	for (int i = 0; i < 2; i++) {
+		struct rr_nfs4_client *client = exchange(world, &world->conns[i]);
+
+		rr_nfs4_client_confirm(client, 0);
+		while (open_as(world, client, i == 0 ? 8 : NFS4_OPAQUE_LIMIT))
+			opens[i]++;
+		rr_nfs4_client_end(client);
+		while (rr_nfs4_go_on(&world->tables, UINT32_MAX))
+			continue;
+	}
+	assert_int_equal(opens[1], opens[0] / 5);
+}
+
 static void
 opens_of_an_address_leave_some_to_others(void **state)
 {
@@ -337,6 +364,50 @@ unlocking_is_bounded_too(void **state)
 	/* An unlock that makes no new range always succeeds. */
 	assert_int_equal(rr_nfs4_unlock(locks, all), NFS4_OK);
 	assert_int_equal(world->tables.ranges, 0);
+}
+
+/* Locks every other octet for the lock-owner, to read, until the server refuses. Returns the lock state. */
+static struct rr_nfs4_state *
+lock_much(struct world *world, struct rr_nfs4_state *open, const char *owner)
+{
+	struct rr_nfs4_state *locks =
+		rr_nfs4_lock_state(&world->tables, open, (struct rpcrdma_bytes){ owner, 1 });
+	uint64_t at = 0;
+
+	assert_non_null(locks);
+	while (at < 4 * RR_NFS4_OWNER_RANGES &&
+		rr_nfs4_lock(locks, (struct rr_nfs4_span){ at, at }, false) == NFS4_OK)
+		at += 2;
+	return locks;
+}
+
+/* A lock or unlock may end all ranges of its owner, so their number has a bound, whatever the quota of the
+ * client is. RFC 8881, 15.2: NFS4ERR_SERVERFAULT is an error of LOCK; NFS4ERR_NOSPC is not. The ranges of
+ * others do not count: nobody can keep others from locking a file. */
+static void
+ranges_of_an_owner_are_bounded(void **state)
+{
+	struct world *world = *state;
+	struct rr_nfs4_client *client = exchange(world, &world->other);
+	const struct rr_nfs4_span all = { 0, UINT64_MAX };
+	struct rr_nfs4_state *open, *first;
+
+	rr_nfs4_client_confirm(client, 0);
+	world->tables.ranges_quota.free = UINT32_C(1) << 24;
+	open = open_file(world, client);
+	first = lock_much(world, open, "1");
+	for (const char *owner = "2345"; *owner; owner++)
+		assert_in_range(lock_much(world, open, owner)->ranges.count, RR_NFS4_OWNER_RANGES - 2,
+			RR_NFS4_OWNER_RANGES);
+	assert_int_equal(
+		rr_nfs4_lock(first, (struct rr_nfs4_span){ 1 << 20, 1 << 20 }, true), NFS4ERR_SERVERFAULT);
+	/* What an owner unlocks, it may lock again; and at its end its ranges go from the file. */
+	assert_int_equal(rr_nfs4_unlock(first, (struct rr_nfs4_span){ 0, 8 }), NFS4_OK);
+	assert_int_equal(rr_nfs4_lock(first, (struct rr_nfs4_span){ 1 << 20, 1 << 20 }, true), NFS4_OK);
+	assert_int_equal(open->file->locked.count, world->tables.ranges);
+	rr_nfs4_state_end(first);
+	assert_int_equal(open->file->locked.count, world->tables.ranges);
+	assert_int_equal(rr_nfs4_lock(lock_much(world, open, "2"), all, false), NFS4ERR_SERVERFAULT);
 }
 
 static void
@@ -461,11 +532,13 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(clients_that_are_not_confirmed_keep_nobody_out),
 		TEST(clients_that_hold_something_keep_nobody_out),
+		TEST(long_owners_count_for_more),
 		TEST(clients_without_connection_keep_nobody_out),
 		TEST(a_client_that_is_alone_on_its_connection_stays),
 		TEST(opens_of_an_address_leave_some_to_others),
 		TEST(ranges_of_an_address_leave_some_to_others),
 		TEST(unlocking_is_bounded_too),
+		TEST(ranges_of_an_owner_are_bounded),
 		TEST(sessions_of_an_address_leave_some_to_others),
 		TEST(delegations_take_no_opens),
 		TEST(an_address_is_found_without_a_search),

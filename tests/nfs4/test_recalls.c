@@ -279,7 +279,7 @@ a_client_that_answers_a_recall_keeps_its_lease(void **state)
 	world->stage.now += 46 * RR_SECOND;
 	assert_int_equal(RUN(held.other, op_root(), writes), NFS4ERR_DELAY);
 	holder_expect_recall(world, &held);
-	while (session->back_slots[0].busy)
+	while (session->back_slots[0].callback)
 		RUN(held.other, op_root());
 	world->stage.now += 46 * RR_SECOND;
 	for (int i = 0; i < 10; i++)

@@ -10,6 +10,7 @@
 
 #include <rpcrdma/error.h>
 
+#include "base/endian.h"
 #include "nfs4/record_file.h"
 #include "nfs4/server_private.h"
 
@@ -157,6 +158,86 @@ who_does_not_come_back_is_forgotten(void **state)
 	assert_int_equal(reclaim_all(world_new_peer(world, 1, "b", 0), &theirs), NFS4_OK);
 }
 
+/* Returns the attribute lease_time. */
+static uint32_t
+told_lease(struct peer *peer)
+{
+	static uint32_t word = 1 << FATTR4_LEASE_TIME;
+	const nfs_argop4 op = { .argop = OP_GETATTR, .u.opgetattr.attr_request = { 1, &word } };
+	const fattr4 *got;
+
+	assert_int_equal(RUN(peer, op_root(), op), NFS4_OK);
+	got = &peer_res(peer, 1)->u.opgetattr.u.resok4.obj_attributes;
+	assert_int_equal(got->attr_vals.length, 4);
+	return rr_get_be32(got->attr_vals.data);
+}
+
+/* Makes another client, which gets nothing while this time passes, in steps that keep its own lease. */
+static struct peer *
+pass_grace(struct world *world, uint32_t seconds)
+{
+	struct peer *other = world_peer(world, 1, "b", 0);
+
+	for (uint32_t passed = 0; passed < seconds; passed += 5) {
+		assert_int_equal(RUN(other, op_root(), op_open("file", "o", R, 0, false)), NFS4ERR_GRACE);
+		assert_false(world->shared->tables.grace.ends);
+		world->stage.now += 5 * RR_SECOND;
+	}
+	return other;
+}
+
+/* Waits until the other client gets what it wants, as the grace period is over by now. */
+static void
+end_grace(struct peer *other)
+{
+	while (RUN(other, op_root(), op_open("file", "o", R, 0, false)) == NFS4ERR_GRACE)
+		;
+	assert_int_equal(other->res.status, NFS4_OK);
+}
+
+/* 8.4.2.1: "the server must establish, for this restart event, a grace period at least as long as the lease
+ * period for the previous server instantiation." */
+static void
+the_grace_period_has_the_lease_that_clients_were_told(void **state)
+{
+	struct world *world = *state;
+	struct peer *peer = world_peer(world, 0, "a", 0), *other;
+	struct held held;
+
+	assert_int_equal(told_lease(peer), LEASE - 1);
+	hold(peer, &held);
+	world->lease = 10;
+	/* The client comes back after neither of these starts: its lease is still that of the first start. */
+	world_restart(world);
+	pass_grace(world, 10);
+	world_restart(world);
+	other = pass_grace(world, LEASE - 1);
+	assert_int_equal(told_lease(other), 10);
+	end_grace(other);
+	peer = world_new_peer(world, 0, "a", 0);
+	assert_int_equal(reclaim_all(peer, &held), NFS4ERR_NO_GRACE);
+}
+
+/* The same client comes back, is told the lease of 10 seconds, and has these after the next restart. */
+static void
+the_grace_period_follows_a_shorter_lease(void **state)
+{
+	struct world *world = *state;
+	struct peer *other;
+	struct held held;
+
+	hold(world_peer(world, 0, "a", 0), &held);
+	world->lease = 10;
+	world_restart(world);
+	other = pass_grace(world, LEASE - 6);
+	assert_int_equal(reclaim_all(world_new_peer(world, 0, "a", 0), &held), NFS4_OK);
+	assert_int_equal(RUN(&world->peers[0], op_plain(OP_RECLAIM_COMPLETE)), NFS4_OK);
+	end_grace(other);
+	world_restart(world);
+	end_grace(pass_grace(world, 10));
+	assert_int_equal(reclaim_all(world_new_peer(world, 0, "a", 0), &held), NFS4ERR_NO_GRACE);
+}
+
 static void
 a_lease_that_is_over_cannot_be_reclaimed(void **state)
 {
@@ -298,7 +379,7 @@ static void
 records_without_memory_are_an_error_with_a_text(void **state)
 {
 	static uint8_t owner[] = "client";
-	const struct rr_nfs4_recorded recorded = { 1, { 1, 0 }, { owner, 6 } };
+	const struct rr_nfs4_recorded recorded = { 1, { 1, 0 }, 90, { owner, 6 } };
 	struct rr_nfs4_record_dir *dir;
 	struct rr_text text = { "" };
 	char path[STAGE_PATH];
@@ -322,6 +403,8 @@ main(void)
 		TEST(restarts_one_after_the_other),
 		TEST(a_stranger_reclaims_nothing),
 		TEST(who_does_not_come_back_is_forgotten),
+		TEST(the_grace_period_has_the_lease_that_clients_were_told),
+		TEST(the_grace_period_follows_a_shorter_lease),
 		TEST(a_lease_that_is_over_cannot_be_reclaimed),
 		TEST(nobody_waits_for_clients_that_said_goodbye),
 		TEST(files_that_are_no_records_do_no_harm),

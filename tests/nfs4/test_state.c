@@ -209,9 +209,9 @@ static bool
 conflicts(struct world *world, struct rr_nfs4_client *who, const char *owner, uint64_t first, uint64_t last,
 	bool write, struct rr_nfs4_conflict *conflict)
 {
-	return rr_nfs4_lock_conflict(&world->tables, who, &file,
-		(struct rpcrdma_bytes){ owner, (uint32_t)strlen(owner) },
-		(struct rr_nfs4_span){ first, last }, write, conflict);
+	return NFS4_OK != rr_nfs4_lock_conflict(&world->tables, who, &file,
+				  (struct rpcrdma_bytes){ owner, (uint32_t)strlen(owner) },
+				  (struct rr_nfs4_span){ first, last }, write, conflict);
 }
 
 static void

@@ -16,13 +16,15 @@ const stateid4 stateid_current = { .seqid = 1 };
 static void
 world_start(struct world *world)
 {
-	const struct rr_nfs4_shared_config shared = { .tables = rr_nfs4_tables_config_default,
+	struct rr_nfs4_shared_config shared = { .tables = rr_nfs4_tables_config_default,
 		.records = world->has_records ? world->records : NULL };
 	const struct rr_tree_config tree = { .exports = world->exports, .export_count = world->export_count };
 	struct rr_nfs4_server_config config;
 	struct rr_service service;
 	struct rr_text text = { "" };
 
+	if (world->lease > 0)
+		shared.tables.lease = world->lease * RR_SECOND;
 	assert_int_equal(rr_posix_shared_new(&rr_env_system, 1, &world->posix), 0);
 	if (world->in_memory)
 		assert_int_equal(

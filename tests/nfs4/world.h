@@ -65,6 +65,7 @@ struct world {
 	struct stage stage;
 	char path[STAGE_PATH], records[STAGE_PATH];
 	bool has_records;
+	uint32_t lease; /* of the next start, in seconds; 0: as by default */
 	struct rr_tree_export exports[2];
 	uint32_t export_count;
 	struct rr_posix_shared *posix;
@@ -128,12 +129,12 @@ nfsstat4 peer_raw(struct peer *peer, nfs_argop4 *ops, uint32_t count);
  * when the answer has come. */
 struct started {
 	COMPOUND4args args;
-	nfs_argop4 ops[4];
+	nfs_argop4 ops[WORLD_OPS];
 	struct rr_call call;
 	bool done;
 };
 void peer_start(struct peer *peer, const nfs_argop4 *op, struct started *started);
-/* The same for up to three operations. */
+/* The same for up to WORLD_OPS - 1 operations. */
 void peer_start_all(struct peer *peer, const nfs_argop4 *ops, uint32_t count, struct started *started);
 
 /* Sends a COMPOUND of a SEQUENCE and these operations, and returns its status. The result of ops[i] is

@@ -267,6 +267,31 @@ a_call_without_answer_times_out(void **state)
 	call_free(other);
 }
 
+/* A peer that is slow, but answers others, is waited for. */
+static void
+a_call_that_bounds_silence_times_out_after_the_last_answer(void **state)
+{
+	struct world *world = *state;
+	struct call *call = call_unanswered(), *other = call_new(ECHO_NULL);
+
+	world_warm_up(world);
+	call->base.timeout = 5 * RR_SECOND;
+	call->base.silence = true;
+	call_start(world, call);
+	world_settle(world);
+	for (int i = 0; i < 3; i++) {
+		world_pass(world, 3 * RR_SECOND);
+		other->done = false;
+		assert_int_equal(call_run(world, other), 0);
+	}
+	world_pass(world, 5 * RR_SECOND - 1);
+	assert_false(call->done);
+	world->stage.now += 1;
+	assert_int_equal(call_wait(world, call), -RPCRDMA_ERR_TIMEDOUT);
+	call_free(call);
+	call_free(other);
+}
+
 /* The first call of a connection has its only credit, and is never answered. If it was cancelled, it would
  * keep the other calls from being sent without end. */
 static void
@@ -484,6 +509,7 @@ suite_lost(void)
 		suite_test(an_idle_client_connects_again_when_it_is_used),
 		suite_test(a_call_that_kills_every_connection_fails_in_the_end),
 		suite_test(a_call_without_answer_times_out),
+		suite_test(a_call_that_bounds_silence_times_out_after_the_last_answer),
 		suite_test(a_first_call_without_answer_does_not_hold_up_the_others),
 		suite_test(an_answer_that_comes_too_late_harms_nothing),
 		suite_test(a_cancelled_call_is_not_heard_of_again),

@@ -42,13 +42,55 @@ echo(void *ctx, struct rpcrdma_request *request, const void *args, void *result)
 	return RPCRDMA_HANDLED;
 }
 
+/* Returns the world, which is the ctx of the service. */
+static struct world *
+world_of(const struct rpcrdma_request *request)
+{
+	return request->server->services[1].ctx;
+}
+
+/* Does the steps of a long call, and counts them in its result. Returns false if the call is to pause. */
+static bool
+take_steps(struct rpcrdma_request *request)
+{
+	struct world *world = world_of(request);
+	uint32_t *done = request->result;
+	bool fresh = true;
+
+	for (; *done < world->steps; fresh = false) {
+		if (world->pausing && !fresh && rr_request_is_long(request))
+			return false;
+		note(world, request);
+		rr_loop_clock(world->stage.engine->loop);
+		++*done;
+	}
+	return true;
+}
+
+static void
+go_on(void *above, struct rpcrdma_request *request)
+{
+	(void)above;
+	if (take_steps(request))
+		rr_request_end(request, RPCRDMA_HANDLED);
+	else
+		rr_request_pause(request, go_on);
+}
+
 /* Adds up the numbers of the arguments. */
 static enum rpcrdma_handled
 sum(void *ctx, struct rpcrdma_request *request, const void *args, void *result)
 {
+	struct world *world = ctx;
 	const numbers *in = args;
 
-	note(ctx, request);
+	if (world->steps > 0 && request->exchange->xid >= WORLD_LONG) {
+		if (take_steps(request))
+			return RPCRDMA_HANDLED;
+		rr_request_pause(request, go_on);
+		return RPCRDMA_HANDLE_KEPT;
+	}
+	note(world, request);
 	for (uint32_t i = 0; i < in->count; i++)
 		*(uint32_t *)result += in->values[i];
 	return RPCRDMA_HANDLED;
@@ -146,13 +188,6 @@ fail_as_told(void *ctx, struct rpcrdma_request *request, const void *args, void 
 	case OUTCOME_BAD_RESULT: *(text *)result = (text){ octets, sizeof(octets) }; break;
 	}
 	return RPCRDMA_HANDLED;
-}
-
-/* Returns the world, which is the ctx of the service. */
-static struct world *
-world_of(const struct rpcrdma_request *request)
-{
-	return request->server->services[1].ctx;
 }
 
 /* Counts a kept call whose connection ended; when the test wants that, the server forgoes it. */

@@ -17,6 +17,8 @@ extern rr_fabric_new *world_provider;
 /* The octet of which all random numbers consist; 0: they are random. */
 extern uint8_t world_octet;
 
+enum { WORLD_LONG = 1 << 24 };
+
 struct world {
 	struct stage stage;
 	struct rr_server_config server_config; /* of the next server that is started */
@@ -30,6 +32,10 @@ struct world {
 	/* and how many calls had come when its first reply was there; 0: there was no reply yet */
 	uint32_t heard;
 	uint64_t takes; /* how long each call takes, in nanoseconds */
+	/* ECHO_SUM with an XID of WORLD_LONG or above takes so many steps, each as long as a call and noted
+	 * as one; and it asks between them whether to pause */
+	uint32_t steps;
+	bool pausing;
 	/* while this is above 0, ECHO_LATER, ECHO_TALLY, ECHO_BLOB and ECHO_FETCH are put off */
 	uint32_t held;
 	void *hostage;  /* pool memory that makes these calls wait */

@@ -287,7 +287,7 @@ start_server(struct run *run)
 	if (rr_rules_new(&run->env, 1, &rules) ||
 		rr_rules_add(rules, 0, "*(rw,no_root_squash,insecure)", &rr_right_default, &text))
 		bad(run, "no memory");
-	rr_gate_init(&run->gate, run->vfs, rules);
+	rr_gate_init(&run->gate, run->vfs, rules, NULL);
 	rr_rules_release(rules);
 	if (rr_nfs_server_new(&run->env, run->engine->results, &run->gate, &run->nfs_server))
 		bad(run, "no memory");

@@ -11,6 +11,7 @@ import tempfile
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from attack.peers import Nfs4, words
 from tap import Daemon, Server, Tap, free_port
 
 TOOL = os.path.abspath(sys.argv[1])
@@ -133,6 +134,40 @@ def errors(folder):
     check("a good file is said to be one", result.returncode == 0 and "no errors; 2 directories" in result.stdout, result)
 
 
+def lines(folder):
+    """One directory on several lines, names that have no address, all errors of a line, options without effect."""
+    for name in ("twice", "other"):
+        os.makedirs(f"{folder}/{name}", exist_ok=True)
+    config = Config(folder, f"{folder}/twice=/twice 192.0.2.7(rw)\n{folder}/twice=/twice 127.0.0.1(ro,insecure)\n"
+                    f"{folder}/other=/other no-such-host.invalid(rw) 127.0.0.1(insecure)\n{folder}=/none no-such-host.invalid\n")
+    result = run("serve", "--config", config.path, "--check-config")
+    check("a directory on two lines is one directory, and a name without an address a warning", result.returncode == 0
+          and "3 directories" in result.stdout and result.stderr.count("no access until") == 2
+          and f"{config.path}:3: the host no-such-host.invalid" in result.stderr, result)
+    with ConfiguredServer(config) as server:
+        mounts = Mounts(server.tcp_port)
+        tap.result([mounts.status(path) for path in ("/twice", "/other", "/none")] == [0, 0, 13],
+                   "the clients of all lines count; a directory without one that is known is nobody's")
+        text = server.reload()
+        tap.result("count from now on" in text and mounts.status("/twice") == 0, "so they do after SIGHUP", [text])
+    for line, said in ((f"{folder}/other=/twice *(ro)", "two directories are served as /twice"),
+                       (f"{folder}/none *(asink) gss/krb5i a(bsink)", "'asink'|'gss/krb5i' stands for|'bsink'|No such file"),
+                       ("no-root-squash", "--no-root-squash is for directories without clients of their own")):
+        config.write(f"{folder}/twice=/twice *(ro)\n{line}\n")
+        result = run("serve", "--config", config.path, "--check-config")
+        check(f"'{line.replace(folder, '')}' is an error", result.returncode != 0 and all(part in result.stderr for part in said.split("|")),
+              result)
+    result = run("serve", "--config", config.path, "--check-config", f"{folder}/other=/mine")
+    check("no-root-squash is for the directories of the command line", result.returncode == 0, result)
+    config.write(f"{folder}/twice=/twice *(asink)\n")
+    result = run("serve", "--config", config.path, "--check-config")
+    known = result.stderr.split("these are: ")[-1].split(", ")
+    check("a list without room for all ends behind a whole word", result.stderr.count("\n") == 1 and known[-1] == "...\n"
+          and set(known[:-1]) <= {"rw", "ro", "root_squash", "no_root_squash", "all_squash", "anonuid=", "anongid=", "sec=", "vers=", "secure",
+                                  "insecure", "fsid=", "sync", "async", "subtree_check", "no_subtree_check", "crossmnt", "nohide",
+                                  "wdelay", "no_wdelay"}, result)
+
+
 def ceph(folder):
     """A line with an error is as if it were not there, also for the file system of a cluster that it names."""
     config = Config(folder, "ceph:/a=/n *(ro)\nceph:/b?fs=one=/n *(ro)\nceph:/cd?fs=two=/m *(ro)\nceph:/e?fs=two=/o *(ro)\n")
@@ -250,6 +285,21 @@ def addresses(folder):
     tap.result(process.wait(60) == 0 and "nolock" in text, "clients of version 3 are to mount without locks, and that is said", [text])
 
 
+def lease(folder):
+    """FATTR4_LEASE_TIME is what the file says, or the command line instead of the file; there are bounds."""
+    config = Config(folder, f"lease 17\n{folder}/mine=/ *(insecure)\n")
+    for arguments, seconds in (([], 17), (["--lease", "3600"], 3600)):
+        with ConfiguredServer(config, *arguments) as server:
+            client = Nfs4(("127.0.0.1", server.tcp_port))
+            client.mount()
+            result = client.run(words(24), words(9, 1, 1 << 10))
+            client.close()
+        tap.result(result[-4:] == words(seconds), f"clients are told the lease of {seconds} s", [result])
+    for seconds in ("9", "3601"):
+        result = run("serve", "--lease", seconds, folder)
+        check(f"a lease of {seconds} s is refused", result.returncode == 2 and "--lease takes a number from 10 to 3600" in result.stderr, result)
+
+
 def gateway(folder):
     config = Config(folder, "listen tcp://127.0.0.1:0\n/srv *(rw)\nto nfs://127.0.0.1/here\n")
     result = run("gateway", "--config", config.path, "--check-config")
@@ -277,12 +327,14 @@ def main():
     with tempfile.TemporaryDirectory(prefix="rpcrdma-config-") as folder:
         os.chmod(folder, 0o755)
         errors(folder)
+        lines(folder)
         ceph(folder)
         rules(folder)
         reload(folder)
         allow(folder)
         listed(folder)
         addresses(folder)
+        lease(folder)
         gateway(folder)
     tap.end()
 

@@ -4,7 +4,9 @@
 import errno
 import json
 import os
+import socket
 import stat
+import struct
 import subprocess
 import sys
 import tempfile
@@ -149,13 +151,99 @@ def strangers(work, xattrs):
               os.stat(f"{made}/below/own").st_uid == 7777 and os.stat(f"{made}/small").st_nlink == 3, result, bad)
 
 
+def describe_specials(top):
+    return {name: (st.st_mode, st.st_rdev, st.st_uid, st.st_gid, st.st_mtime_ns)
+            for name in sorted(os.listdir(top)) for st in [os.lstat(f"{top}/{name}")] if not stat.S_ISREG(st.st_mode)}
+
+
 def special(work, server):
-    os.makedirs(f"{work}/odd")
-    os.mkfifo(f"{work}/odd/pipe")
-    write(f"{work}/odd/file", b"x")
-    result = run("cp", "-a", f"{work}/odd", server.url)
-    check("a named pipe is left out by name, and the rest is copied", result.returncode == 1 and
-          "odd/pipe: left out" in result.stderr and os.path.exists(f"{work}/served/odd/file"), result)
+    """`cp -a` makes named pipes and devices anew; sockets are left out."""
+    odd, served = f"{work}/odd", f"{work}/served"
+    os.makedirs(odd)
+    os.mkfifo(f"{odd}/pipe")
+    os.chmod(f"{odd}/pipe", 0o624)
+    devices = False
+    try:
+        os.mknod(f"{odd}/character", stat.S_IFCHR | 0o640, os.makedev(1, 3))
+        os.mknod(f"{odd}/block", stat.S_IFBLK | 0o600, os.makedev(7, 1234))
+        os.chown(f"{odd}/character", 12, 34)
+        devices = True
+    except PermissionError:
+        pass
+    write(f"{odd}/file", b"x")
+    for name in os.listdir(odd):
+        os.utime(f"{odd}/{name}", ns=(1_234_567_890_123_456_789, 1_222_222_222_987_654_321))
+    want = describe_specials(odd)
+    for command in (["cp", "-a"], ["sync"]):
+        for source, to, place in ((odd, f"{server.url}odd", f"{served}/odd"), (f"{server.url}odd", f"{work}/odd-back", f"{work}/odd-back")):
+            result = run(*command, source, to)
+            found = describe_specials(place)
+            check(f"{command[0]} makes named pipes and devices: {sorted(want)}", found == want and result.returncode == 0, result, found, want)
+            if command[0] == "sync":
+                result = run(*command, "--json", source, to)
+                check("and leaves those that are there", json.loads(result.stdout)["specials"] == 0, result)
+        subprocess.run(["rm", "-r", f"{served}/odd", f"{work}/odd-back"], check=True)
+    os.makedirs(f"{served}/odd")
+    os.mkfifo(f"{served}/odd/file")
+    write(f"{served}/odd/pipe", b"x")
+    result = run("sync", odd, f"{server.url}odd")
+    check("sync replaces a pipe by a file, and a file by a pipe", result.returncode == 0 and
+          describe_specials(f"{served}/odd") == want and os.path.isfile(f"{served}/odd/file"), result)
+    subprocess.run(["rm", "-r", f"{served}/odd"], check=True)
+    result = run("cp", "-r", odd, server.url)
+    check("without -a a named pipe is left out, and what makes it is named", result.returncode == 1 and
+          "odd/pipe: left out: it is a named pipe; -a" in result.stderr and os.listdir(f"{served}/odd") == ["file"], result)
+    with socket.socket(socket.AF_UNIX) as own:
+        own.bind(f"{odd}/socket")
+        result = run("cp", "-a", odd, f"{server.url}socket")
+    check("a socket is left out, and the rest is copied", result.returncode == 1 and "odd/socket: left out: it is a socket" in result.stderr and
+          describe_specials(f"{served}/socket") == want, result)
+    if not devices:
+        tap.skip("a device that may not be made", "this user may make no devices")
+        return
+    os.makedirs(f"{served}/open")
+    os.chmod(f"{served}/open", 0o777)
+    result = run("cp", "-a", f"{odd}/character", f"{server.url}open/made?uid=7777&gid=7777")
+    check("a device that may not be made is an error that says so", result.returncode == 1 and
+          "a device cannot be made there" in result.stderr and not os.listdir(f"{served}/open"), result)
+
+
+def access_list(*entries):
+    """An access list as Linux has it in an extended attribute: entries of tag, rights and number."""
+    return struct.pack("<I", 2) + b"".join(struct.pack("<HHI", *entry) for entry in entries)
+
+
+NOBODY = 0xffffffff
+# The user of the file, user 1234, the group (which may read alone), the mask, and others.
+LIST = access_list((1, 7, NOBODY), (2, 7, 1234), (4, 5, NOBODY), (0x10, 6, NOBODY), (0x20, 0, NOBODY))
+DEFAULT = "system.posix_acl_default"
+ACCESS = "system.posix_acl_access"
+
+
+def access_lists(work, server):
+    """An access list is not kept, which is said, and its mask does not become the right of the group."""
+    top = f"{work}/lists"
+    os.makedirs(f"{top}/listed")
+    os.makedirs(f"{top}/default")
+    for name, size in (("small", 10), ("large", 300000), ("plain", 10)):
+        write(f"{top}/{name}", b"x" * size, 0o664)
+    try:
+        for name in ("listed", "small", "large"):
+            os.setxattr(f"{top}/{name}", ACCESS, LIST)
+        os.setxattr(f"{top}/default", DEFAULT, LIST)
+    except OSError as error:
+        tap.skip("access lists", f"the file system has none: {error}")
+        return
+    want = {"listed": 0o740, "small": 0o740, "large": 0o740, "plain": 0o664}
+    for command in (("cp", "-a"), ("sync",), ("sync",), ("cp", "-a")):
+        result = run(*command, top, f"{server.url}lists")
+        found = {name: stat.S_IMODE(os.stat(f"{work}/served/lists/{name}").st_mode) for name in want}
+        check(f"{command[0]}: the group gets what its entry and the mask allow", found == want and result.returncode == 0, result, found)
+        check("one line says that access lists are not kept", result.stderr.count("ACL") == 1 and ": 4 of" in result.stderr, result)
+        if command[0] == "cp":
+            subprocess.run(["rm", "-r", f"{work}/served/lists"], check=True)
+    result = run("cp", "-r", f"{top}/plain", server.url)
+    check("nothing is said where there is no access list", "ACL" not in result.stderr, result)
 
 
 def main():
@@ -168,6 +256,7 @@ def main():
             directions(work, server, xattrs)
             without(work, server)
             special(work, server)
+            access_lists(work, server)
         strangers(work, xattrs)
     tap.end()
 

@@ -288,6 +288,96 @@ a_file_that_shrank_is_an_error_of_the_source(void **state)
 	assert_int_equal(pump.busy, 0);
 }
 
+/* ---- Sources whose size is wrong, as that of the files of /proc and /sys is ---- */
+
+static uint64_t told; /* the size that the source says that it has */
+
+static int
+describe_wrongly(struct rr_file *file, struct rr_info *info)
+{
+	(void)file;
+	*info = (struct rr_info){ .kind = RR_KIND_FILE, .size = told, .used = told };
+	return 0;
+}
+
+static void
+push_with_size(uint64_t size)
+{
+	struct rr_side_ops wrong = rr_side_local;
+	struct rr_info info = { .size = size, .used = size };
+
+	told = size;
+	wrong.describe = describe_wrongly;
+	local.ops = &wrong;
+	assert_int_equal(local.ops->open(&local, &here, "source", NULL, &from), 0);
+	assert_int_equal(remote.ops->create(&remote, &there, "target", size, &to), 0);
+	assert_int_equal(rr_pump_copy(&pump, &from, &to, &info), 0);
+	assert_int_equal(info.size, SIZE);
+	info.mode = 0600;
+	assert_int_equal(remote.ops->finish(&to, &info), 0);
+	local.ops = &rr_side_local;
+	assert_pushed();
+}
+
+static void
+a_file_is_read_to_its_end_whatever_its_size_is_said_to_be(void **state)
+{
+	static const uint64_t sizes[] = { 0, 1, 4096, SIZE / 2, SIZE - 1, SIZE, SIZE + 1, SIZE + 100001 };
+
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+		push_with_size(sizes[i]);
+		if (i + 1 < sizeof(sizes) / sizeof(*sizes)) {
+			teardown(state);
+			setup(state);
+		}
+	}
+}
+
+static void
+data_of_such_a_file_that_the_server_lost_is_sent_again(void **state)
+{
+	(void)state;
+	fake->crash_at = NFSPROC3_COMMIT;
+	fake->crash_before = true;
+	push_with_size(SIZE / 2);
+}
+
+static void
+so_is_a_file_of_a_server(void **state)
+{
+	static const uint64_t sizes[] = { 0, 100000, SIZE + 1 };
+	static uint8_t data[SIZE + 2];
+	struct rr_side_ops wrong = rr_side_remote;
+
+	wrong.describe = describe_wrongly;
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+		struct rr_info info;
+		int fd;
+
+		if (i > 0) {
+			teardown(state);
+			setup(state);
+		}
+		fake_file(fake, 0, "origin", SIZE);
+		remote.ops = &wrong;
+		assert_int_equal(remote.ops->find(&remote, "origin", true, &info), 0);
+		told = info.size = info.used = sizes[i];
+		assert_int_equal(remote.ops->open(&remote, &there, "origin", &info, &from), 0);
+		assert_int_equal(local.ops->create(&local, &here, "target", told, &to), 0);
+		assert_int_equal(rr_pump_copy(&pump, &from, &to, &info), 0);
+		assert_int_equal(info.size, SIZE);
+		info.mode = 0600;
+		assert_int_equal(local.ops->finish(&to, &info), 0);
+		remote.ops = &rr_side_remote;
+		fd = openat(here.fd, "target", O_RDONLY);
+		assert_int_equal(pread(fd, data, sizeof(data), 0), SIZE);
+		close(fd);
+		for (uint32_t octet = 0; octet < SIZE; octet++)
+			if (data[octet] != fake_octet(octet))
+				fail_msg("octet %u is wrong", octet);
+	}
+}
+
 static void
 interruption_leaves_nothing_under_way(void **state)
 {
@@ -424,6 +514,9 @@ main(void)
 		WITH_WORLD(a_stream_that_is_faster_than_the_server_is_pushed_to_its_end),
 		WITH_WORLD(a_file_is_pulled_through_short_reads_and_a_restart),
 		WITH_WORLD(a_file_that_shrank_is_an_error_of_the_source),
+		WITH_WORLD(a_file_is_read_to_its_end_whatever_its_size_is_said_to_be),
+		WITH_WORLD(data_of_such_a_file_that_the_server_lost_is_sent_again),
+		WITH_WORLD(so_is_a_file_of_a_server),
 		WITH_WORLD(interruption_leaves_nothing_under_way),
 		WITH_WORLD(octets_that_the_server_copies_again_are_counted_once),
 		WITH_WORLD(a_named_pipe_in_place_of_a_file_is_no_full_disk),

@@ -98,6 +98,31 @@ def loses_large(to):
     return serve
 
 
+def test_firewall(top):
+    """With stand-ins for nft: rules that name the port, rules that do not, no rules, a failure, and no nft at all."""
+    if os.geteuid() != 0:
+        return tap.skip("what nft says", "only root can see the rules")
+    port = free_port()
+    for name, script, status, found in (
+            ("a rule for the port", f"echo '  udp dport 1 drop'; echo '  tcp dport {port} drop'", "fail", f"tcp dport {port} drop"),
+            ("a rule for a set with the port", f"echo 'tcp dport {{ 22, {port} }} reject'", "fail", "reject"),
+            ("a rule for a range with the port", f"echo 'tcp dport {port - 1}-{port + 1} drop'", "fail", "drop"),
+            ("a rule for another port", f"echo 'tcp dport {port + 1} drop'; echo 'tcp dport {port}0 drop'", "ok", f"{port + 1}"),
+            ("no rule", "true", "skip", "no rule"), ("an nft that fails", "exit 1", "skip", "cannot be run"),
+            ("no nft", None, "skip", "not installed")):
+        bin = tempfile.mkdtemp(dir=top)
+        if script:
+            with open(f"{bin}/nft", "w") as file:
+                file.write(f"#!/bin/sh\n{script}\n")
+            os.chmod(f"{bin}/nft", 0o755)
+        done, steps = doctor(f"nfs://127.0.0.1:{port}/", env={**os.environ, "PATH": bin})
+        step = [s for s in steps if s["step"] == "firewall"]
+        tap.result(len(step) == 1 and step[0]["status"] == status and found in step[0]["found"], f"{name} is shown as {status}",
+                   [done.stderr, step])
+    done = subprocess.run([TOOL, "doctor", f"nfs://127.0.0.1:{port}/"], capture_output=True, text=True, timeout=60)
+    tap.result(done.stdout.endswith("\n1 step failed\n"), "one step is one step", done.stdout)
+
+
 def test_drops():
     """A listener whose queue is full: the system drops SYNs, as a firewall does."""
     peer = Peer(None, backlog=0)
@@ -123,6 +148,7 @@ def test_server(top):
         diagnosed("the port of NFS over TCP", "handshake", "iWARP (MPA)", "20049", f"nfs://127.0.0.1:{tcp_port}/")
         diagnosed("a path that is not exported", "mount", "NFS3ERR_NOENT", "exports", f"{server.url}nothing")
         diagnosed("a network that loses large packets", "read", "", "MTU", Peer(loses_large(server.port)).url)
+    test_rights(top)
     with Server(TOOL, f"{top}/served", "--rpcrdma-version", "1") as server:
         diagnosed("a version that the server does not speak", "first call", "versions 1 to 1", "--rpcrdma-version",
                   "--rpcrdma-version", "2", server.url)
@@ -130,6 +156,40 @@ def test_server(top):
         done, steps = doctor("--rpcrdma-version", "2", server.url)
         tap.result(done.returncode == 0 and "long reply" in [s["step"] for s in steps], "all steps are made in the version that is asked for",
                    [done.stderr, *steps])
+
+
+def test_rights(top):
+    """What the user of the URL may not read is found by asking the server as that user, and no file is said to be missing there."""
+    if os.geteuid() != 0:
+        return tap.skip("rights are asked for", "only root acts as other users")
+    os.makedirs(f"{top}/served/secret")
+    os.makedirs(f"{top}/served/listed")
+    for name, mode in (("secret", 0o700), ("listed", 0o744)):
+        with open(f"{top}/served/{name}/file", "wb") as file:
+            file.write(b"x" * 6000)
+        os.chmod(f"{top}/served/{name}/file", 0o600)
+        os.chmod(f"{top}/served/{name}", mode)
+    tcp_port = free_port()
+    with Server(TOOL, f"{top}/served", tcp_port=tcp_port) as server:
+        for host, tcp in ((server.url, ""), (f"nfs://127.0.0.1:{tcp_port}/", "&transport=tcp")):
+            for path, said in (("secret", "may not list the directory /secret"), ("listed", "may not look up names in the directory /listed")):
+                diagnosed(f"a directory of another user, {path}{tcp},", "rights", f"user 1234, group 1235 {said}", "?uid=",
+                          f"{host}{path}?uid=1234&gid=1235{tcp}")
+            done, steps = doctor(f"{host}secret?uid=0&gid=0{tcp}")
+            right = [s for s in steps if s["step"] == "rights"]
+            tap.result(done.returncode == 0 and right and right[0]["found"] == "user 0, group 0 may read /secret", f"root may{tcp}",
+                       [done.stderr, *steps])
+        os.chmod(f"{top}/served/secret", 0o755)
+        diagnosed("a file of another user", "rights", "user 1234, group 1235 may not read the file /secret/file", "owner",
+                  f"{server.url}secret/file?uid=1234&gid=1235")
+        url = f"nfs://127.0.0.1:{tcp_port}/?transport=tcp"
+        done, steps = doctor(url)
+        tap.result(done.returncode == 0 and [s["step"] for s in steps if s["status"] == "ok" and s["step"] not in ("locked memory", "kernel")]
+                   == ["name", "route", "port", "mount", "rights"], "a server over TCP is examined without RDMA", [done.stderr, *steps])
+    diagnosed("a port of TCP where nobody listens", "port", "no program listens", "NFS over TCP", url)
+    done = subprocess.run([TOOL, "ls", url], capture_output=True, text=True, timeout=60)
+    tap.result(done.returncode == 1 and "NFS over TCP" in done.stderr and "modprobe" not in done.stderr,
+               "the advice for TCP does not speak of RDMA", [done.stderr])
 
 
 def test_memlock():
@@ -163,6 +223,7 @@ with tempfile.TemporaryDirectory(prefix="rpcrdma-doctor-") as top:
     with open(f"{top}/served/file", "wb") as file:
         file.write(os.urandom(200000))
     test_server(top)
+    test_firewall(top)
 diagnosed("a port where nobody listens", "port", "no program listens", "portlist", f"nfs://127.0.0.1:{free_port()}/")
 diagnosed("a name that does not exist", "name", "no-such-host.invalid", "spelling", "nfs://no-such-host.invalid/")
 test_drops()

@@ -54,12 +54,40 @@ def go(version, server, work, served):
     tap.result(len(listed.split()) == 100, f"{version}: all of it", [listed])
     tap.result(run("a file is shown through a link", "cat", url(f"in-{version}/a/b/7")) == "7", f"{version}: as it is")
     run("an object is described", "stat", url(f"in-{version}/a"))
+    set_ids(run, url, version, work, served)
     run("a directory is made", "mkdir", url(f"made-{version}"))
     run("a directory is made with a mode", "mkdir", "-m", "3770", url(f"shared-{version}"))
     mode = os.stat(f"{served}/shared-{version}").st_mode & 0o7777
     tap.result(mode == 0o3770, f"{version}: which it has", [oct(mode)])
     run("a tree is removed", "rm", "-r", url(f"in-{version}"))
     tap.result(not os.path.exists(f"{served}/in-{version}"), f"{version}: it is gone")
+
+
+def set_ids(run, url, version, work, served):
+    """A change of owner, or of size, clears set-user-ID and set-group-ID bits."""
+    top = f"{work}/set-{version}"
+    os.makedirs(f"{top}/folder")
+    for name, mode in (("user", 0o4755), ("group", 0o2755), ("both", 0o6711), ("empty", 0o4755), ("holed", 0o4755)):
+        with open(f"{top}/{name}", "wb") as file:
+            file.write(b"" if name == "empty" else b"x" * 5000)
+            file.truncate(200000 if name == "holed" else file.tell())
+        os.chown(f"{top}/{name}", 1234, 4321)
+        os.chmod(f"{top}/{name}", mode)
+    os.chown(f"{top}/folder", 1234, 4321)
+    os.chmod(f"{top}/folder", 0o2775)
+
+    def described(folder):
+        return {name: (oct(st.st_mode), st.st_uid, st.st_gid, st.st_mtime_ns) for name in sorted(os.listdir(folder))
+                for st in [os.stat(f"{folder}/{name}")]}
+
+    run("a tree with set-ID bits is copied in", "cp", "-q", "-a", top, url(f"set-{version}"))
+    there = described(f"{served}/set-{version}")
+    tap.result(there == described(top), f"{version}: cp -a keeps owners and set-ID bits", [there, described(top)])
+    said = run("sync has nothing to do then", "sync", "-q", "-n", top, url(f"set-{version}"))
+    tap.result(said == "", f"{version}: and says so", [said])
+    run("sync makes such a tree", "sync", "-q", top, url(f"synced-{version}"))
+    there = described(f"{served}/synced-{version}")
+    tap.result(there == described(top), f"{version}: sync keeps them, too", [there, described(top)])
 
 
 def under_way(copy, folder, before):
@@ -124,6 +152,16 @@ def checked(server, minors):
                f"rpcrdma check, with minor versions {minors}: several READs of a COMPOUND, in both versions", [done.stderr, *cases])
 
 
+def url_of_3(server, path):
+    return f"nfs://127.0.0.1:{server.ports['nfs']}/data/{path}?transport=tcp&version=3&mountport={server.ports['mount']}"
+
+
+def run_3(name, *arguments):
+    done = subprocess.run([TOOL, *arguments], capture_output=True, text=True, timeout=120)
+    tap.result(done.returncode == 0, f"3: {name}", [done.stdout, done.stderr])
+    return done.stdout
+
+
 def main():
     reason = ganesha.why_not()
     if reason:
@@ -135,6 +173,7 @@ def main():
         fill(f"{work}/source")
         server = ganesha.Ganesha(work, served)
         try:
+            set_ids(run_3, lambda path: url_of_3(server, path), "3", work, served)
             for version in ("4.1", "4.2"):
                 go(version, server, work, served)
                 within_the_server(version, server, work, served)

@@ -9,7 +9,7 @@ import tempfile
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from fuse import CONTENT, Hanging
+from fuse import CONTENT, FLUSH, Hanging
 from tap import Server, Tap
 
 TOOL = os.path.abspath(sys.argv[1])
@@ -35,6 +35,7 @@ def others_go_on(server, folder):
     tap.result(all(name in listing.split() for name in names), "the directory above is listed", [listing])
     done = subprocess.run([TOOL, "mkdir", server.url + "made"], timeout=60).returncode
     tap.result(done == 0 and os.path.isdir(f"{folder}/made"), "and changed")
+    os.rmdir(f"{folder}/made")
 
 
 def wait_for(condition, limit=60):
@@ -86,6 +87,28 @@ def hang(folder, takes):
         ends(server, folder, name)
 
 
+def closed(folder):
+    """close(2) tells a file system, and waits for its answer."""
+    for path in ("served/mounted", "other"):
+        os.makedirs(f"{folder}/{path}")
+    with open(f"{folder}/other/file", "w") as file:
+        file.write("other")
+    with Hanging(f"{folder}/served/mounted", True, FLUSH) as hanging, Server(TOOL, f"{folder}/served") as server:
+        tap.result(cat(server, "mounted/file") == CONTENT, "files are closed while the file system answers")
+        hanging.hangs.set()
+        readers = [subprocess.Popen([TOOL, "cat", server.url + "mounted/file"], stdout=subprocess.DEVNULL,
+                                    stderr=subprocess.DEVNULL) for _ in range(WAITING)]
+        tap.result(hanging.asked.wait(60), "the file system does not answer when a file is closed")
+        others_go_on(server, f"{folder}/served")
+        states = [reader.poll() for reader in readers]
+        tap.result(None in states and 0 not in states, "those who closed the file wait, and none is told that it is closed", [states])
+        for reader in readers:
+            reader.kill()
+            reader.wait()
+        others_go_on(server, f"{folder}/served")
+        ends(server, folder, "it did not answer when files were closed")
+
+
 def killed(folder):
     """A child process serves. When the process that was started is killed, the child ends, too."""
     os.makedirs(f"{folder}/served/mounted")
@@ -98,7 +121,7 @@ def killed(folder):
 if os.geteuid() != 0 or not os.access("/dev/fuse", os.R_OK | os.W_OK):
     tap.skip("storage that hangs", "needs root and /dev/fuse")
     tap.end()
-for case in (lambda folder: hang(folder, False), lambda folder: hang(folder, True), killed):
+for case in (lambda folder: hang(folder, False), lambda folder: hang(folder, True), closed, killed):
     with tempfile.TemporaryDirectory() as directory:
         case(directory)
 tap.end()

@@ -243,6 +243,23 @@ def of_libtirpc(folder):
         tap.result(good, name, [text])
 
 
+def as_mount_takes_it(work):
+    """HOST:/PATH, at the standard port; a local name of this form is written with "./" in front."""
+    folder, host = f"{work}/short", f"127.{os.getpid() >> 16 & 127}.{os.getpid() >> 8 & 255}.{os.getpid() & 255 or 1}"
+    os.makedirs(f"{folder}/a%20b")
+    os.makedirs(f"{work}/local:")
+    for path in f"{folder}/a%20b/file", f"{work}/local:/file":
+        with open(path, "w") as file:
+            file.write("content")
+    with Server(TOOL, folder, "--listen", f"{host}:20049", "--state", f"{work}/state"):
+        done = run("ls", f"{host}:/a%20b")
+        check("HOST:/PATH is the server of that name, and nothing in PATH has another meaning", done.stdout == "file\n", done)
+        done = subprocess.run([TOOL, "cp", "./local:/file", f"{host}:/copy"], capture_output=True, text=True, timeout=60, cwd=work)
+        check("./NAME:/PATH is a local file", done.returncode == 0 and os.path.exists(f"{folder}/copy"), done)
+        done = subprocess.run([TOOL, "cp", "local:/file", f"{host}:/copy"], capture_output=True, text=True, timeout=60, cwd=work)
+        check("NAME:/PATH is not", done.returncode == 1 and "local" in done.stderr, done)
+
+
 def main():
     if len(sys.argv) > 2:
         inside(sys.argv.pop())
@@ -257,6 +274,7 @@ def main():
             mount_elsewhere(server)
             not_found(server)
             of_others(server)
+        as_mount_takes_it(work)
         of_libtirpc(folder)
     tap.end()
 

@@ -308,10 +308,33 @@ def paths(url, top):
                  "./p/./q/r/file", "p/link/../r/file", "p/q/r/file/", "p/q/r/last/", "p/q/r/file/more", "p/q/r/file/..", "p/missing/file",
                  "missing/q/r", "../p/q/r/file", "p/q/r/../../../..", f"{deep}/file", f"{deep}/missing", f"p/{'x' * 300}/file", "p//q///r/file"):
         found = [run("cat", f"{url}{path}?version={version}") for version in ("3", "4.1")]
-        results = [(each.returncode, each.stdout, each.stderr.replace("?version=4.1", "?version=3")) for each in found]
+        results = [(each.returncode, each.stdout, each.stderr.replace("?version=4.1", "?version=3").replace("NFS4ERR_", "NFS3ERR_")) for each in found]
         if results[0] != results[1]:
             tap.result(False, f"cat {path[:80]} is the same in versions 3 and 4.1", results)
     tap.result(True, "paths lead to the same objects in versions 3 and 4.1", [])
+
+
+def at_once(url, top):
+    """Several commands remove one tree."""
+    for i in range(40):
+        os.makedirs(f"{top}/shared/{i}")
+        for j in range(40):
+            put(f"{top}/shared/{i}/{j}", "x")
+    all = [subprocess.Popen([TOOL, "rm", "-r", "-f", f"{url}shared"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+           for _ in range(3)]
+    said = [one.communicate(timeout=60)[0] for one in all]
+    tap.result(all and not any(one.returncode for one in all) and not os.path.exists(f"{top}/shared"),
+               "three rm -r -f of one tree at once all succeed", [text[:300] for text in said])
+
+
+def named(work):
+    """An export that has a name of its own: in version 4, the directory above it is none of the server's storage."""
+    os.makedirs(f"{work}/named")
+    with Server(TOOL, f"{work}/named=/x/y") as server:
+        for version in ("3", "4.1", "4.2"):
+            result = run("mkdir", "-p", f"{server.url}x/y/a{version}/b?version={version}")
+            check(f"mkdir -p below an export with a name, by version {version}",
+                  result.returncode == 0 and os.path.isdir(f"{work}/named/a{version}/b"), result)
 
 
 def main():
@@ -327,8 +350,11 @@ def main():
             df(server.url, top)
             json_of_each(server.url, top)
             terminal(server.url, top)
+            at_once(server.url, top)
             if "RPCRDMA_VERSION" not in os.environ:
                 paths(server.url, top)
+        if "RPCRDMA_VERSION" not in os.environ:
+            named(work)
     tap.end()
 
 

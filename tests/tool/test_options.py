@@ -28,8 +28,8 @@ def refused(name, command, arguments, message):
 
 
 def options_of(command):
-    """Returns (names, argument) of each option, from --help."""
-    text = run(command, "--help").stdout
+    """Returns (names, argument) of each option, from --help and --help-diagnostics."""
+    text = run(command, "--help").stdout + run(command, "--help-diagnostics").stdout
     lines = re.findall(r"^ {2,6}(-[^ ,\n]+)(?:, (--[^ \n]+))?(?: ([^ \n]+))?(?: |$)", text, re.MULTILINE)
     return [([name for name in (first, second) if name], argument) for first, second, argument in lines]
 
@@ -67,14 +67,46 @@ def check(command):
                f"{command}: an option may stand behind an operand")
 
 
+def helps(command):
+    """Lines fit a terminal of 80 columns; what `help` prints is what --help does; what shells ask for is all of it."""
+    text, diagnosis = run(command, "--help").stdout, run(command, "--help-diagnostics").stdout
+    wide = [line for line in (text + diagnosis).splitlines() if len(line) > 80]
+    tap.result(not wide, f"{command}: --help has 80 columns", wide)
+    tap.result(run("help", command).stdout == text, f"{command}: so has `rpcrdma help {command}`")
+    has = "--capture" in [names[-1] for names, _ in options_of(command)]
+    tap.result("--capture" not in text and has == ("--help-diagnostics" in text), f"{command}: options for diagnosis have a list of their own", [text])
+    lines = [line.split("\t") for line in run("--complete", command).stdout.splitlines()]
+    names = {line[0]: (None if line[1] == "-" else line[1]) for line in lines[1:]}
+    wanted = {name: argument or None for options, argument in options_of(command) for name in options}
+    tap.result(names == {**wanted, "--help": None} and all(len(line) == 4 for line in lines) and lines[0][1] in ("URL", "FILE"),
+               f"{command}: --complete has each option", [set(names.items()) ^ set(wanted.items()), lines[0]])
+    words = {line[0]: line[2] for line in lines}
+    tap.result("--transport" not in words or "iwarp verbs" in words["--transport"], f"{command}: with the words that it takes", [words])
+
+
+def itself():
+    """What may stand in place of a sub-command."""
+    usage, version = run("--help"), run("--version")
+    for arguments in (["help"], ["-h"]):
+        tap.result(run(*arguments).stdout == usage.stdout, f"rpcrdma {arguments[0]} is --help")
+    for arguments in (["version"], ["-V"]):
+        tap.result(version.stdout.startswith("rpcrdma ") and run(*arguments).stdout == version.stdout, f"rpcrdma {arguments[0]} is --version")
+    tap.result(not [line for line in usage.stdout.splitlines() if len(line) > 80], "--help has 80 columns", [usage.stdout])
+    for arguments in (["help", "nonsense"], ["nonsense"], ["--complete", "nonsense"]):
+        done = run(*arguments)
+        tap.result(done.returncode == 2 and "there is no command 'nonsense'" in done.stderr, f"rpcrdma {' '.join(arguments)} is an error", [done])
+    commands = [line.split("\t")[0] for line in run("--complete").stdout.splitlines()]
+    tap.result(commands == re.findall(r"^  ([a-z]+) ", usage.stdout, re.MULTILINE), "--complete lists the commands", [commands])
+
+
 def operands():
     for command in ("ls", "stat", "cat", "rm", "mkdir", "df", "ping"):
         refused("an operand is missing", command, [], "an argument is missing: URL(\\.\\.\\.)?")
-        refused("an operand is no URL", command, ["here"], r"'here' is no URL: nfs://HOST\[:PORT\]/PATH")
+        refused("an operand is no URL", command, ["here"], r"'here' is no URL: nfs://HOST\[:PORT\]/PATH or HOST:/PATH")
         refused("a URL has a port that there is not", command, ["nfs://a:70000/"], "nfs://a:70000/: .*port.*")
     for command in ("mv", "ln"):
         refused("an operand is missing", command, ["nfs://a/"], "an argument is missing: .*")
-        refused("an operand is no URL", command, ["nfs://a/", "here"], r"'here' is no URL: nfs://HOST\[:PORT\]/PATH")
+        refused("an operand is no URL", command, ["nfs://a/", "here"], r"'here' is no URL: nfs://HOST\[:PORT\]/PATH or HOST:/PATH")
     for command in ("cp", "sync", "mv", "ln"):
         for urls in (["nfs://a/", "nfs://b/?transport=air"], ["nfs://b/?transport=air", "nfs://a/"]):
             refused("a URL has an option that there is not", command, urls, r"nfs://b/\?transport=air: .*transport.*")
@@ -91,5 +123,7 @@ def operands():
 
 for name in re.findall(r"^  ([a-z]+) ", run("--help").stdout, re.MULTILINE):
     check(name)
+    helps(name)
+itself()
 operands()
 tap.end()

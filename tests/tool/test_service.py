@@ -68,9 +68,38 @@ def completed(*words):
     return subprocess.run(["bash", "-c", script, "bash", *words], capture_output=True, text=True).stdout.split()
 
 
-def completion():
-    tap.result(completed(TOOL, "s") == ["serve", "stat", "sync"], "bash completes sub-commands", completed(TOOL, "s"))
-    tap.result(completed(TOOL, "serve", "--tcp") == ["--tcp-port"], "and their options", completed(TOOL, "serve", "--tcp"))
+def in_zsh(*words):
+    """What the script gives to the functions of zsh that show it, which a shell without a terminal does not have."""
+    script = 'compadd() { shift; print -rl -- $@ }; _describe() { print -rl -- ${(P)2%%:*} }; _files() { print -rl -- *(N) }; _message() { : }; ' \
+        'compset() { PREFIX=${PREFIX#*=} }; words=("$@"); CURRENT=$#; PREFIX=$@[-1]; ' f'source "{SOURCE}/completion/_rpcrdma"'
+    found = subprocess.run(["zsh", "-fc", script, "zsh", *words], capture_output=True, text=True).stdout.split()
+    return [word for word in found if word.startswith(words[-1].split("=")[-1])]
+
+
+def in_fish(*words):
+    script = f'source "{SOURCE}/completion/rpcrdma.fish"; complete -C "$argv"'
+    path = f"{os.path.dirname(TOOL)}:{os.environ['PATH']}"
+    found = subprocess.run(["fish", "--no-config", "-c", script, "rpcrdma", *words[1:]], capture_output=True, text=True,
+                           env={**os.environ, "PATH": path, "HOME": os.getcwd()}).stdout
+    return [line.split("\t")[0].split("=")[-1] for line in found.splitlines()]
+
+
+def completion(folder):
+    os.chdir(folder)
+    for name in "file-one", "other":
+        open(name, "w").close()
+    for shell, complete in ("bash", completed), ("zsh", in_zsh), ("fish", in_fish):
+        if not shutil.which(shell):
+            tap.skip(f"{shell} completes", f"{shell} is not installed")
+            continue
+        equals = (["--transport", "=", "tc"],) if shell == "bash" else (["--transport=tc"],)
+        for words, wanted in ((["s"], ["serve", "stat", "sync"]), (["help", "sy"], ["sync"]), (["serve", "--tcp"], ["--tcp-port"]),
+                              (["ls", "--transport", ""], ["auto", "iwarp", "verbs", "tcp"]), *((["ls", *e], ["tcp"]) for e in equals),
+                              (["ls", "--cap"], ["--capture"]), (["ls", "--capture", "fi"], ["file-one"]), (["ls", "fi"], []),
+                              (["cp", "fi"], ["file-one"]), (["serve", "--threads", ""], []), (["serve", "--read-only", "fi"], ["file-one"])):
+            found = complete(TOOL, *words)
+            tap.result(sorted(found) == sorted(wanted), f"{shell} completes {' '.join(words)}", [found])
+    os.chdir("/")
 
 
 def main():
@@ -79,8 +108,8 @@ def main():
         notified(folder, "an abstract one", f"@rpcrdma-test-{os.getpid()}")
         unreachable(folder)
         units(folder)
-    programs()
-    completion()
+        programs()
+        completion(folder)
     tap.end()
 
 

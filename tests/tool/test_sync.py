@@ -215,6 +215,49 @@ def unreadable(work):
             check(name, result.returncode == 1 and os.path.exists(f"{work}/was/in/kept"), result)
 
 
+def coarse(work, unit):
+    """Times count as equal where the destination keeps them in a coarse unit, and only there."""
+    library = os.environ.get("RPCRDMA_COARSE")
+    name = f"what was copied is left where times are kept in units of {unit} ns"
+    if not library:
+        tap.skip(name, "there is no library that makes times coarse")
+        return
+    rounded = {**os.environ, "LD_PRELOAD": library, "COARSE": str(unit)}
+    here, there = f"{work}/fine-{unit}", f"{work}/coarse-{unit}"
+    os.makedirs(f"{here}/in")
+    os.makedirs(there)
+    for i, (seconds, nanoseconds) in enumerate(((1, 123456789), (2, 999999999), (3, 0), (4, 1), (5, 500000000), (6, 700))):
+        write(f"{here}/{i}", b"x" * 10, (1_700_000_000 + seconds) * 10**9 + nanoseconds)
+        write(f"{here}/in/{i}", b"y" * 70000, (1_700_000_001 + seconds) * 10**9 + nanoseconds)
+    os.utime(f"{here}/in", ns=(TIME, TIME))
+    os.utime(here, ns=(TIME, TIME))
+    environment = dict(os.environ)
+    os.environ.update(rounded)
+    try:
+        with Server(TOOL, there) as server:
+            os.environ.clear()
+            os.environ.update(environment)
+            for to, place, options in ((f"{server.url}to", f"{there}/to", {}), (f"{work}/local-{unit}", f"{work}/local-{unit}", {"env": rounded})):
+                source = here if place == f"{there}/to" else f"{server.url}exact"
+                if source != here:
+                    shutil.copytree(here, f"{there}/exact")
+                run("sync", source, to, **options)
+                for command in (["sync", "--json"], ["sync", "-n", "--json"], ["cp", "-r", "-u", "--json"]):
+                    last = [] if command[0] == "sync" else ["/."]
+                    result = run(*command, source + "".join(last), to + ("/" if last else ""), **options)
+                    summary = json.loads(result.stdout.splitlines()[-1])
+                    check(f"{name}: {' '.join(command)} {'up' if source == here else 'down'}", summary["files"] == 0 and summary["skipped"] == 12 and
+                          summary["directories"] == 0 and ".times" not in str(os.listdir(place)), result)
+                # A change within the same unit is a change: only what the file system makes of the time of the source is equal.
+                now = os.stat(f"{place}/1").st_mtime_ns
+                os.utime(f"{place}/1", ns=(now, now // 10**9 * 10**9 if unit == 1 else now - 2 * 10**9))
+                result = run("sync", "--json", source, to, **options)
+                check("another time is another time", json.loads(result.stdout.splitlines()[-1])["files"] == 1, result)
+    finally:
+        os.environ.clear()
+        os.environ.update(environment)
+
+
 def main():
     os.umask(0o022)
     # The commands sync what they write to disk, which takes no time for files in memory.
@@ -231,6 +274,8 @@ def main():
             nested(work, server)
             refusals(work, server)
         unreadable(work)
+        for unit in (1, 100, 10**6, 10**9, 2 * 10**9):
+            coarse(work, unit)
     tap.end()
 
 

@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """test_top.py TOOL: what a server and a gateway say of themselves: to `rpcrdma top` on a Unix socket, and by HTTP."""
+import fcntl
 import json
 import os
+import pty
 import re
 import socket
 import stat
 import subprocess
 import sys
 import tempfile
+import termios
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from tap import Daemon, Gateway, Server, Tap, free_port
@@ -32,7 +35,7 @@ def http(port, request):
 
 def values(text):
     """Returns {name and labels: value}; {} when a line does not have the format."""
-    lines = [line for line in text.splitlines() if not line.startswith("# TYPE rpcrdma_")]
+    lines = [line for line in text.splitlines() if not line.startswith(("# TYPE rpcrdma_", "# HELP rpcrdma_"))]
     matches = [re.fullmatch(r"(rpcrdma_\w+(?:\{[^}]*\})?) ([0-9.e+-]+)", line) for line in lines]
     return {m[1]: float(m[2]) for m in matches} if all(matches) else {}
 
@@ -56,15 +59,106 @@ def test_numbers(path, port, url):
     tap.result(seen.get("rpcrdma_connections") == 1 and seen.get('rpcrdma_calls_total{side="client"}', 0) > 9
                and any(k.startswith("rpcrdma_procedure_seconds_bucket") and 'le="+Inf"' in k for k in seen),
                "top --prometheus has the same in the text format", [text[:2000]])
+    test_families(text)
+    tap.result(any(key.startswith('rpcrdma_info{command="serve",version="') for key in seen), "it has the version", [text[:300]])
     answer = http(port, b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n")
     head, _, body = answer.partition("\r\n\r\n")
     tap.result(head.startswith("HTTP/1.1 200 ") and "version=0.0.4" in head and values(body).get("rpcrdma_connections") == 1,
                "so does --metrics by HTTP", [answer[:500]])
     tap.result(http(port, b"POST / HTTP/1.1\r\n\r\n").startswith("HTTP/1.1 404 "), "which has nothing else")
     page = run("top", "--count", "2", "--interval", "1", path).stdout
-    tap.result("1 connections" in page and "READDIRPLUS" in page and page.count("CONNECTION") == 2, "top shows pages", [page])
+    tap.result(re.match("up \\d+ s, 2 threads, 1 connection, ", page) and "READDIRPLUS" in page and page.count("CONNECTION") == 2, "top shows pages", [page])
     connection.terminate()
     connection.communicate()
+
+
+def test_families(text):
+    """The text format of Prometheus, 0.0.4, and its conventions for names: "Only one HELP line may exist for any given metric name",
+    all lines of a family follow each other, counters end in _total, units are base units."""
+    family, kinds, helps, wrong = None, {}, set(), []
+    for line in text.splitlines():
+        word = line.split(" ", 3)
+        if line.startswith("# HELP "):
+            family = word[2]
+            if family in helps or not word[3].endswith("."):
+                wrong.append(line)
+            helps.add(family)
+        elif line.startswith("# TYPE "):
+            if word[2] != family or family in kinds:
+                wrong.append(line)
+            kinds[word[2]] = word[3]
+        else:
+            name = re.match(r"\w+", line)[0]
+            if kinds.get(family) == "histogram":
+                name = re.sub("_(bucket|sum|count)$", "", name)
+            if name != family:
+                wrong.append(line)
+    wrong += [name for name, kind in kinds.items() if (kind == "counter") != name.endswith("_total")
+              or re.search("octets|_ns|microseconds", name)]
+    tap.result(not wrong and helps == set(kinds) and len(kinds) > 55, "each family has a help and a type, and a name with base units", wrong)
+
+
+def test_operations(path, url):
+    """The operations of NFS version 4, which all are COMPOUND to RPC."""
+    tap.result(run("cat", f"{url}file").stdout == "content" and run("stat", f"{url}missing").returncode == 1, "a file is read, another is missing")
+    counted = {}
+    for _ in range(200):  # an answer may be a tenth of a second old
+        counted = {o["operation"]: o["latency"] for o in json.loads(run("top", "--json", path).stdout)["operations"]}
+        if "LOOKUP" in counted:
+            break
+    tap.result({"SEQUENCE", "PUTFH", "GETATTR", "CREATE_SESSION"} <= set(counted) and counted["READ"]["calls"] == counted["CLOSE"]["calls"] == 1
+               and counted["READ"]["errors"] == 0 and counted["READ"]["sum_ns"] > 0 and counted.get("LOOKUP", {"errors": 0})["errors"] > 0,
+               "top --json has the operations, with errors and times", [counted])
+    seen = values(run("top", "--prometheus", path).stdout)
+    labels = '{operation="READ"}'
+    tap.result(seen.get(f"rpcrdma_nfs4_operation_seconds_count{labels}") == 1 and seen.get(f"rpcrdma_nfs4_operation_seconds_sum{labels}") > 0
+               and seen.get(f"rpcrdma_nfs4_operation_errors_total{labels}") == 0
+               and seen.get('rpcrdma_nfs4_operation_errors_total{operation="LOOKUP"}') == counted["LOOKUP"]["errors"] > 0,
+               "top --prometheus has the same", [seen])
+    page = run("top", "--count", "2", "--interval", "1", path).stdout
+    rows = [line.split() for line in page.splitlines() if line.startswith("READ ")]
+    tap.result([row[2] for row in rows] == ["1", "1"] and float(rows[0][4]) > 0 and rows[1][3:] == ["-", "-"],
+               "top shows their times: of all calls first, then of those since the last page", [page])
+
+
+def test_keys(path):
+    """On a terminal q ends the pages, and the terminal is then as it was."""
+    terminal, theirs = pty.openpty()
+    before = termios.tcgetattr(theirs)
+    command = [TOOL, "top", "--interval", "3600", path]
+    process = subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True,
+                               preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0))
+    page = b""
+    while b"CONNECTION" not in page:
+        page += os.read(terminal, 65536)
+    during = termios.tcgetattr(theirs)
+    os.write(terminal, b"q")
+    try:
+        status = process.wait(60)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        status = process.wait()
+    tap.result(status == 0 and during != before and termios.tcgetattr(theirs) == before, "q ends the pages", [status, page])
+    os.close(terminal)
+    os.close(theirs)
+
+
+def test_http(port):
+    """RFC 9110, 9.3.2: HEAD is as GET without content. RFC 9112, 3.2.2: a server MUST accept the absolute-form."""
+    answer = http(port, b"HEAD /metrics HTTP/1.1\r\nHost: x\r\n\r\n")
+    tap.result(answer.startswith("HTTP/1.1 200 ") and answer.endswith("\r\n\r\n"), "HEAD has the head alone", [answer])
+    for target, status in ((b"http://127.0.0.1/metrics", 200), (b"HTTP://[::1]:9/metrics?x", 200), (b"/metrics?x", 200),
+                           (b"http://x/metricsx", 404), (b"http://x", 404), (b"http://x?/metrics", 404), (b"/metricsx", 404)):
+        answer = http(port, b"GET " + target + b" HTTP/1.1\r\nHost: x\r\n\r\n")
+        tap.result(answer.startswith(f"HTTP/1.1 {status} "), f"GET of {target.decode()} is {status}", [answer[:200]])
+    idle = [socket.create_connection(("127.0.0.1", port)) for _ in range(40)]
+    answers = []
+    for _ in range(5):
+        answers.append(http(port, b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n"))
+        idle += [socket.create_connection(("127.0.0.1", port)) for _ in range(8)]
+    tap.result(all(a.startswith("HTTP/1.1 200 ") for a in answers), "silent connections keep no scrape out", [a[:99] for a in answers])
+    for peer in idle:
+        peer.close()
 
 
 def test_hostile(path, port, url):
@@ -128,6 +222,8 @@ def test_service(top):
     found = top_alone(XDG_RUNTIME_DIR=f"{top}/services")
     tap.result(found.returncode == 1 and all(f"rpcrdma-gateway-{name}/" in found.stderr for name in ("one", "two")),
                "top lists all services", [found.stderr])
+    tap.result(len(re.findall(r"^/.*\.sock: \S+rpcrdma gateway --listen tcp://127.0.0.1:\d+ --to nfs://", found.stderr, re.MULTILINE)) == 2,
+               "with what they serve", [found.stderr])
     for gateway in gateways:
         gateway.stop()
 
@@ -213,6 +309,8 @@ def test_stale(top):
 
 with tempfile.TemporaryDirectory(prefix="rpcrdma-top-") as top:
     os.mkdir(f"{top}/served")
+    with open(f"{top}/served/file", "w") as file:
+        file.write("content")
     path, port = f"{top}/monitor", free_port()
     with Server(TOOL, f"{top}/served", "--threads", "2", "--monitor", path, "--metrics", str(port)) as server:
         mode = os.stat(path).st_mode
@@ -220,6 +318,9 @@ with tempfile.TemporaryDirectory(prefix="rpcrdma-top-") as top:
         with open("/proc/net/tcp") as file:
             tap.result(f"0100007F:{port:04X}" in file.read(), "--metrics PORT is on the loopback")
         test_numbers(path, port, server.url + "?version=3")
+        test_operations(path, server.url)
+        test_keys(path)
+        test_http(port)
         test_hostile(path, port, server.url)
         with Gateway(TOOL, server.url, "--monitor", f"{top}/gateway") as gateway:
             run("ls", gateway.rdma_url)

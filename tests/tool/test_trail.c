@@ -29,6 +29,14 @@ rr_cp_fail(struct rr_cp *cp, struct rr_side *side)
 	return rr_cp_fail_because(cp, side, side->text.text);
 }
 
+int
+rr_tool_usage(const struct rr_tool *tool, const char *format, ...)
+{
+	(void)tool;
+	(void)format;
+	return 2;
+}
+
 bool
 rr_tool_interrupted(void *ctx)
 {
@@ -122,11 +130,29 @@ rr_cp_sync_clear(struct rr_cp *cp, const struct rr_cp_pair *pair)
 }
 
 void
-rr_cp_sync_remove(struct rr_cp *cp, const struct rr_place *to, const struct rr_catalog *catalog)
+rr_cp_sync_remove(struct rr_cp *cp, struct rr_place *to, const struct rr_catalog *catalog)
 {
 	(void)cp;
 	(void)to;
 	(void)catalog;
+}
+
+bool
+rr_cp_times_same(
+	struct rr_cp *cp, const struct rr_place *to, const struct rr_info *info, const struct rr_info *there)
+{
+	(void)cp;
+	(void)to;
+	(void)info;
+	(void)there;
+	return true;
+}
+
+void
+rr_cp_say_done(struct rr_cp *copy, const char *action)
+{
+	(void)copy;
+	(void)action;
 }
 
 bool
@@ -138,9 +164,11 @@ rr_cp_sync_say(const struct rr_cp *cp, const char *action)
 }
 
 bool
-rr_cp_same_attributes(const struct rr_cp *cp, const struct rr_info *info, const struct rr_info *there)
+rr_cp_same_attributes(
+	struct rr_cp *cp, const struct rr_place *to, const struct rr_info *info, const struct rr_info *there)
 {
 	(void)cp;
+	(void)to;
 	(void)info;
 	(void)there;
 	return true;

@@ -171,7 +171,10 @@ suite_open(struct suite *suite, const struct rr_vfs_handle *handle, uint32_t acc
 void
 suite_close(struct suite *suite, struct rr_vfs_open *open)
 {
-	suite->vfs->ops->close(suite->vfs, open);
+	struct rr_vfs_call call = { 0 };
+
+	suite_ready(suite, &call);
+	assert_int_equal(suite_end(suite, &call, suite->vfs->ops->close(suite->vfs, open, &call)), RR_VFS_OK);
 }
 
 void

@@ -245,7 +245,7 @@ open_as(struct suite *suite, const struct rr_vfs_handle *file, const struct rr_v
 	struct rr_vfs_opening opening = { .call.caller = caller, .object = suite_at(file), .access = share };
 	enum rr_vfs_status status = suite_do(suite, open, &opening);
 
-	suite->vfs->ops->close(suite->vfs, opening.open);
+	suite->vfs->ops->close(suite->vfs, opening.open, NULL);
 	return status;
 }
 

@@ -52,7 +52,7 @@ listing_new(const struct rr_vfs_handle *directory)
 	assert_non_null(listing);
 	listing->readdir.directory = suite_at(directory);
 	listing->readdir.take = take;
-	listing->readdir.limit = 4096;
+	listing->readdir.room = (struct rr_vfs_readdir_room){ { 4096, 0 }, { 4096, 0 } };
 	return listing;
 }
 
@@ -109,6 +109,31 @@ each_entry_is_listed_once_whatever_there_is_room_for(void **state)
 	}
 }
 
+/* An entry behind what the caller wants is looked up for nothing. */
+static void
+a_listing_ends_where_no_more_is_wanted(void **state)
+{
+	static const struct rr_vfs_readdir_room rooms[] = { { { 10 * 8, 4 }, { 4096, 0 } },
+		{ { 4096, 0 }, { 10 * 104 - 103, 100 } } };
+	struct suite *suite = *state;
+	struct rr_vfs_handle directory = suite_make(suite, &suite->root, "directory", RR_VFS_DIRECTORY, 0755);
+
+	make_files(suite, &directory, 0, 40);
+	for (size_t i = 0; i < sizeof(rooms) / sizeof(rooms[0]); i++) {
+		struct listing *listing = listing_new(&directory);
+
+		listing->most = 100;
+		listing->readdir.room = rooms[i];
+		assert_int_equal(suite_do(suite, readdir, &listing->readdir), RR_VFS_OK);
+		assert_int_equal(listing->readdir.count, 10);
+		assert_false(listing->readdir.eof);
+		listing->readdir.room.names.octets = listing->readdir.room.reply.octets = 1 << 20;
+		assert_true(list(suite, listing, 100, 1));
+		expect_once(listing, 0, 40);
+		free(listing);
+	}
+}
+
 static void
 an_empty_directory_lists_the_dots(void **state)
 {
@@ -159,7 +184,7 @@ attributes_and_handles_come_with_the_entries(void **state)
 	suite_make(suite, &directory, "c", RR_VFS_DIRECTORY, 0777);
 	listing->readdir.attributes = true;
 	listing->readdir.take = take_attributes;
-	listing->readdir.limit = 65536;
+	listing->readdir.room = (struct rr_vfs_readdir_room){ { 65536, 0 }, { 65536, 0 } };
 	assert_int_equal(suite_do(suite, readdir, &listing->readdir), RR_VFS_OK);
 	assert_true(listing->readdir.eof);
 	assert_int_equal(listing->seen[RR_VFS_FILE], 1);
@@ -205,7 +230,7 @@ the_root_of_an_export_is_its_own_parent(void **state)
 	listing = listing_new(&root);
 	listing->readdir.attributes = true;
 	listing->readdir.take = take_dots;
-	listing->readdir.limit = 65536;
+	listing->readdir.room = (struct rr_vfs_readdir_room){ { 65536, 0 }, { 65536, 0 } };
 	assert_int_equal(suite_do(suite, readdir, &listing->readdir), RR_VFS_OK);
 	assert_true(listing->readdir.eof);
 	assert_int_equal(listing->dots, 2);
@@ -280,6 +305,7 @@ twenty_thousand_names_are_listed_once(void **state)
 
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(each_entry_is_listed_once_whatever_there_is_room_for),
+	cmocka_unit_test(a_listing_ends_where_no_more_is_wanted),
 	cmocka_unit_test(an_empty_directory_lists_the_dots),
 	cmocka_unit_test(without_room_for_an_entry_nothing_is_listed),
 	cmocka_unit_test(attributes_and_handles_come_with_the_entries),

@@ -189,6 +189,30 @@ exclusive_takes_the_file_that_the_same_verifier_made(void **state)
 	create.verifier[2] ^= 1;
 	create.verifier[7] ^= 1;
 	assert_int_equal(suite_do(suite, create, &create), RR_VFS_EXIST);
+	create.verifier[7] ^= 1;
+	/* The highest bits of both halves count, too. */
+	for (int i = 0; i < 8; i += 4) {
+		create.verifier[i] ^= 0x80;
+		assert_int_equal(suite_do(suite, create, &create), RR_VFS_EXIST);
+		create.verifier[i] ^= 0x80;
+	}
+	assert_int_equal(suite_do(suite, create, &create), RR_VFS_OK);
+}
+
+/* A file that was not made exclusively has no verifier, also where its times are those of the beginning of
+ * all time. */
+static void
+exclusive_takes_no_file_without_a_verifier(void **state)
+{
+	struct suite *suite = *state;
+	struct rr_vfs_handle file = suite_make(suite, &suite->root, "file", RR_VFS_FILE, 0644);
+	struct rr_vfs_create create = creation(suite, "file", RR_VFS_FILE, RR_VFS_EXCLUSIVE);
+	struct rr_vfs_setattr times = { .call.caller = suite->caller,
+		.object = suite_at(&file),
+		.set = { .mask = RR_VFS_SET_ACCESS_TIME | RR_VFS_SET_MODIFY_TIME } };
+
+	assert_int_equal(suite_do(suite, setattr, &times), RR_VFS_OK);
+	assert_int_equal(suite_do(suite, create, &create), RR_VFS_EXIST);
 }
 
 static void
@@ -318,6 +342,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(unchecked_takes_an_existing_file_and_sets_only_its_size),
 	cmocka_unit_test(unchecked_takes_nothing_but_a_file),
 	cmocka_unit_test(exclusive_takes_the_file_that_the_same_verifier_made),
+	cmocka_unit_test(exclusive_takes_no_file_without_a_verifier),
 	cmocka_unit_test(exclusive_sets_all_but_the_times),
 	cmocka_unit_test(a_group_that_a_directory_gives_is_inherited),
 	cmocka_unit_test(nothing_is_left_of_what_cannot_be_made),

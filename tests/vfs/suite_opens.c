@@ -75,7 +75,9 @@ an_open_file_is_no_directory(void **state)
 	struct rr_vfs_link link = { .file = suite_at(&other), .directory = held, .name = fresh };
 	struct rr_vfs_rename from = { .from = held, .to = root, .old_name = name, .new_name = fresh };
 	struct rr_vfs_rename to = { .from = root, .to = held, .old_name = name, .new_name = fresh };
-	struct rr_vfs_readdir readdir = { .directory = held, .limit = 4096, .take = take_nothing };
+	struct rr_vfs_readdir readdir = {
+		.directory = held, .room = { { 4096, 0 }, { 4096, 0 } }, .take = take_nothing
+	};
 
 	assert_int_equal(suite_remove(suite, &suite->root, "file", RR_VFS_REMOVE_FILE), RR_VFS_OK);
 	for (int what = RR_VFS_REMOVE_ANY; what <= RR_VFS_REMOVE_DIRECTORY; what++) {

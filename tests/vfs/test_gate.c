@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "../gate.h"
+#include "../stage.h"
 
 #include <arpa/inet.h>
 #include <stdio.h>
@@ -53,7 +54,7 @@ world_begin(struct world *world, const char *first, const char *second, const ch
 {
 	*world = (struct world){ .vfs = { .ops = &ops, .exports = exports, .export_count = 2 } };
 	world->rules = rules_of((const char *const[]){ first, second });
-	rr_gate_init(&world->gate, &world->vfs, world->rules);
+	rr_gate_init(&world->gate, &world->vfs, world->rules, NULL);
 	world->sys = (struct rr_auth_sys){ .uid = 7, .gid = 8, .gid_count = 3, .gids = { 5, 0, UINT32_MAX } };
 	world->caller = (struct rr_gate_caller){ rr_address_source_of(from), &world->sys, RR_RIGHT_V3 };
 }
@@ -120,14 +121,14 @@ networks_are_matched_bit_by_bit(void **state)
 }
 
 static void
-every_ipv4_address_is_no_ipv6_one(void **state)
+ipv4_and_ipv6_addresses_are_apart(void **state)
 {
 	struct world world;
 
 	(void)state;
 	world_begin(&world, "0.0.0.0/0", "::/0", "192.0.2.1:1");
 	assert_int_equal(ask(&world, 0), RR_GATE_OPEN);
-	assert_int_equal(ask(&world, 1), RR_GATE_OPEN);
+	assert_int_equal(ask(&world, 1), RR_GATE_CLOSED);
 	assert_int_equal(ask_from(&world, "[2001:db8::1]:1"), RR_GATE_CLOSED);
 	assert_int_equal(ask(&world, 1), RR_GATE_OPEN);
 	world_end(&world);
@@ -298,13 +299,107 @@ what_the_gate_remembers_of_one_caller_is_no_other_ones(void **state)
 	world_end(&world);
 }
 
+/* ---- The log ---- */
+
+/* A gate with a log, and the lines that it wrote. */
+struct logged {
+	struct stage stage;
+	struct world world;
+	uint32_t lines;
+	char last[256];
+};
+
+static void
+logged_line(void *ctx, enum rr_log_level level, const char *line)
+{
+	struct logged *logged = rr_container(ctx, struct logged, stage);
+
+	assert_int_equal(level, RR_LOG_WARNING);
+	logged->lines++;
+	snprintf(logged->last, sizeof(logged->last), "%s", line);
+}
+
+static void
+logged_begin(struct logged *logged, const char *first, const char *second, const char *from)
+{
+	stage_init(&logged->stage);
+	logged->stage.env.log = logged_line;
+	stage_loop(&logged->stage);
+	world_begin(&logged->world, first, second, from);
+	logged->world.gate.log = rr_loop_peer_log(logged->stage.loop);
+	logged->lines = 0;
+	logged->last[0] = '\0';
+}
+
+static void
+logged_end(struct logged *logged)
+{
+	world_end(&logged->world);
+	stage_end(&logged->stage);
+}
+
+static void
+the_log_says_why_an_address_is_refused(void **state)
+{
+	static const struct {
+		const char *first, *second, *from;
+		uint8_t number; /* 2: a handle of no export */
+		const char *line;
+	} rows[] = {
+		{ "192.0.2.1(rw)", "*(rw)", "192.0.2.7:900", 0,
+			"192.0.2.7:900: refused: there is no rule for this address at /a" },
+		{ "2001:db8::1(rw)", "*(rw)", "[2001:db8::2]:900", 0,
+			"[2001:db8::2]:900: refused: there is no rule for this address at /a" },
+		{ "*(rw)", "*(rw,vers=4)", "192.0.2.7:900", 1,
+			"192.0.2.7:900: refused: the rule for this address has no NFS version 3 at /b" },
+		{ "*(rw,secure)", "*(rw)", "192.0.2.7:1024", 0,
+			"192.0.2.7:1024: refused: the rule for this address has the option secure, which "
+			"wants a port below 1024, at /a" },
+		{ "192.0.2.1(rw)", "192.0.2.2(rw)", "192.0.2.7:900", 2,
+			"192.0.2.7:900: refused: no export has a rule for this address" },
+		{ "192.0.2.1(rw)", "192.0.2.7(rw,vers=4)", "192.0.2.7:900", 2,
+			"192.0.2.7:900: refused: the rule for this address has no NFS version 3 at /b" },
+		{ "192.0.2.7(rw)", "*(rw)", "192.0.2.7:900", 0, NULL },
+		{ "192.0.2.1(rw)", "*(rw)", "192.0.2.7:900", 2, NULL },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct logged logged;
+
+		logged_begin(&logged, rows[i].first, rows[i].second, rows[i].from);
+		logged.world.caller.source.tcp = true;
+		assert_int_equal(
+			ask(&logged.world, rows[i].number), rows[i].line ? RR_GATE_CLOSED : RR_GATE_OPEN);
+		assert_string_equal(logged.last, rows[i].line ? rows[i].line : "");
+		logged_end(&logged);
+	}
+}
+
+/* However often an address asks, there is one line for each export, until the rules change. */
+static void
+a_refused_address_is_logged_once(void **state)
+{
+	struct logged logged;
+
+	(void)state;
+	logged_begin(&logged, "192.0.2.1(rw)", "192.0.2.1(rw)", "192.0.2.7:900");
+	for (int i = 0; i < 100; i++)
+		assert_int_equal(ask(&logged.world, (uint8_t)(i % 3)), RR_GATE_CLOSED);
+	assert_int_equal(logged.lines, 3);
+	rr_gate_take(&logged.world.gate, logged.world.rules);
+	assert_int_equal(ask(&logged.world, 1), RR_GATE_CLOSED);
+	assert_int_equal(logged.lines, 4);
+	logged_end(&logged);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_caller_without_a_rule_is_let_in_nowhere),
 		cmocka_unit_test(networks_are_matched_bit_by_bit),
-		cmocka_unit_test(every_ipv4_address_is_no_ipv6_one),
+		cmocka_unit_test(ipv4_and_ipv6_addresses_are_apart),
 		cmocka_unit_test(a_host_counts_before_a_network_and_that_before_everybody),
 		cmocka_unit_test(root_is_squashed_unless_the_rule_says_otherwise),
 		cmocka_unit_test(all_are_squashed_where_the_rule_says_so),
@@ -314,6 +409,8 @@ main(void)
 		cmocka_unit_test(over_tcp_a_secure_export_wants_a_port_below_1024),
 		cmocka_unit_test(new_rules_count_at_once),
 		cmocka_unit_test(what_the_gate_remembers_of_one_caller_is_no_other_ones),
+		cmocka_unit_test(the_log_says_why_an_address_is_refused),
+		cmocka_unit_test(a_refused_address_is_logged_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

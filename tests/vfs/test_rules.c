@@ -127,6 +127,27 @@ what_is_not_known_is_refused_with_what_is(void **state)
 	refuses("*(vers=2)", "3, 4");
 }
 
+/* An IPv4 address is kept as ::ffff:a.b.c.d, which lies in these networks by its bits alone. */
+static void
+a_network_of_ipv6_has_no_ipv4_addresses(void **state)
+{
+	static const char *const networks[] = { "::/0", "::/1", "::/80", "::/95", "::fffe:0:0/95" };
+	(void)state;
+	for (size_t i = 0; i < sizeof(networks) / sizeof(networks[0]); i++) {
+		struct rr_source ipv4 = rr_address_source_of("192.0.2.1:1");
+		struct rr_rules *rules;
+
+		assert_int_equal(rr_rules_new(&rr_env_system, 1, &rules), 0);
+		assert_int_equal(rr_rules_add(rules, 0, networks[i], &rr_right_default, &why), 0);
+		assert_null(rr_rules_find(rules, 0, &ipv4));
+		rr_rules_release(rules);
+	}
+	assert_int_equal(add("::/0", "[::1]:1", NULL), 0);
+	/* Who writes the mapped form means it. */
+	takes("::ffff:192.0.2.0/120", NULL);
+	takes("0.0.0.0/0", NULL);
+}
+
 /* In exports(5), "host (rw)" lets the host read and every client write. */
 static void
 options_without_a_client_are_refused(void **state)
@@ -256,6 +277,7 @@ main(void)
 		cmocka_unit_test(options_of_other_servers_change_nothing),
 		cmocka_unit_test(options_that_are_not_kept_are_refused),
 		cmocka_unit_test(what_is_not_known_is_refused_with_what_is),
+		cmocka_unit_test(a_network_of_ipv6_has_no_ipv4_addresses),
 		cmocka_unit_test(options_without_a_client_are_refused),
 		cmocka_unit_test(clients_that_are_none_are_refused),
 		cmocka_unit_test(a_host_that_has_no_address_is_refused),

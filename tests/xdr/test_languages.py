@@ -4,6 +4,7 @@
 without a warning: for the schemas here, for the public ones that are installed, and, given a folder of specifications
 (rfc5662.txt and so on), for those that are to be extracted from them."""
 import glob
+import json
 import os
 import re
 import shutil
@@ -136,6 +137,54 @@ def warnings():
                "behind which nothing can be placed", [result.stderr])
 
 
+def macros():
+    """Names that macros of the C library have, as members, names of enums, types, constants and procedures."""
+    headers = ("errno signal stdio stdlib stddef assert limits string ctype time unistd fcntl sys/stat sys/types sys/sysmacros sys/wait "
+               "sys/time sys/socket netinet/in netdb math setjmp inttypes").split()
+    names = ("errno stdin stdout stderr EOF BUFSIZ NULL major minor makedev assert unix linux SIGINT SIGKILL SIG_DFL sa_handler si_pid "
+             "st_atime st_mtime s6_addr h_errno h_addr offsetof INT_MAX PATH_MAX S_IFREG S_ISDIR O_RDONLY ENOENT isdigit WIFEXITED "
+             "CLOCK_REALTIME AF_INET INADDR_ANY HUGE_VAL setjmp PRIu64 RAND_MAX sched_priority d_fileno").split()
+    # These are functions, too, which a type or an enumerator cannot stand beside.
+    both = [name for name in names if name not in ("isdigit", "setjmp")]
+    uses = {
+        "members": "struct s {{ {0} }};".format(" ".join(f"int {name};" for name in names)),
+        "discriminants": " ".join(f"union u{at} switch (int {name}) {{ case 0: s_{name} {name}; default: void; }}; typedef int s_{name};"
+                                  for at, name in enumerate(names)),
+        "enum": "enum e {{ {0} }};".format(", ".join(both)),
+        "structs": " ".join(f"struct {name} {{ int a; }};" for name in both),
+        "typedefs": " ".join(f"typedef hyper {name};" for name in both),
+        "constants": " ".join(f"const {name} = {at};" for at, name in enumerate(names)) + " struct s { int errno_; };",
+        "procedures": "program P {{ version V {{ {0} }} = 1; }} = 1;".format(
+            " ".join(f"int {name}(int) = {at};" for at, name in enumerate(names))),
+        "versions": "program P {{ {0} }} = 1;".format(
+            " ".join(f"version {name} {{ int p{at}(int) = 1; }} = {at};" for at, name in enumerate(names))),
+        "programs": " ".join(f"program {name} {{ version v{at} {{ void p{at}(void) = 1; }} = 1; }} = {at};"
+                             for at, name in enumerate(names)),
+    }
+    includes = "".join(f"#include <{header}.h>\n" for header in headers)
+    for what, schema in uses.items():
+        write("macros.x", schema)
+        result = xdr("macros.x")
+        if tap.result(result.returncode == 0 and "errno has a meaning" in result.stderr, f"{what} with names of macros are taken",
+                      [result.stderr]):
+            with open("macros.c") as file:
+                text = file.read()
+            write("behind.c", includes + text)
+            write("front.c", text + includes)
+            compiles(f"{what} behind headers", "behind", compilers=TWO)
+            compiles(f"{what} in front of headers", "front", compilers=TWO)
+    write("macros.x", "const errno_ = 1;\ntypedef int errno;\nstruct s { errno minor; errno errno; };\n"
+          "%#include <limits.h>\nstruct f { int a<PATH_MAX>; };\n")
+    result = xdr("macros.x")
+    with open("macros.h") as header:
+        text = header.read()
+    tap.result("its name there is errno__" in result.stderr and "errno__ minor;" in text, "a name that is taken gets another underscore",
+               [result.stderr, text])
+    tap.result("PATH_MAX_" not in text and "PATH_MAX is not defined here" in result.stderr, "a macro that a header defines is meant",
+               [result.stderr, text])
+    compiles("a schema that means a macro", "macros", compilers=TWO)
+
+
 def calls():
     """Functions that call procedures have the procedures' types, whatever names the schema has."""
     write("typed.x", "const client = 1;\nconst args = 2;\nconst done = 3;\nconst size = 4;\nconst V1_call_TAKE = 5;\n"
@@ -161,10 +210,48 @@ def calls():
         tap.result("client.h" not in header.read(), "a schema without a program needs no client")
 
 
+def described():
+    """--json: what a schema declares, with the names of the schema, and what the preprocessor leaves."""
+    write("json.x", 'const T = "a \\"text";\nconst N = -4;\n#if 0\nconst M = 1;\n#endif\nenum e { A, B = 7 };\nstruct class { int new; opaque '
+          'd<>; absent *a; };\n#pragma rpcrdma place class.d\nunion u switch (e which) { case A: case B: string s<N_MAX>; default: '
+          "void; };\nprogram P { version V { int F(void) = 1; void G(u, int b) = 2; } = 3; } = 0xffffffff;\n")
+    result = xdr("--json", "json.x")
+    wanted = {
+        "constants": {"T": 'a \\"text', "N": -4},
+        "types": {
+            "e": {"type": {"enum": {"A": 0, "B": 7}}, "shape": "plain"},
+            "class": {"type": {"struct": [
+                {"name": "new", "type": "int", "shape": "plain"},
+                {"name": "d", "type": "opaque", "shape": "variable", "placed": True},
+                {"name": "a", "type": "absent", "shape": "optional"}]}, "shape": "plain"},
+            "u": {"type": {"union": {
+                "discriminant": {"name": "which", "type": "e", "shape": "plain"},
+                "arms": [{"labels": [0, 7], "name": "s", "type": "string", "shape": "variable", "size": "N_MAX"},
+                         {"default": True, "type": "void"}]}}, "shape": "plain"}},
+        "programs": [{"name": "P", "number": 0xffffffff, "versions": [{"name": "V", "number": 3, "procedures": [
+            {"name": "F", "number": 1, "result": {"type": "int", "shape": "plain"}, "arguments": []},
+            {"name": "G", "number": 2, "result": {"type": "void"}, "arguments": [
+                {"name": "arg1", "type": "u", "shape": "plain"}, {"name": "b", "type": "int", "shape": "plain"}]}]}]}]}
+    try:
+        found = json.loads(result.stdout)
+    except ValueError as error:
+        found = error
+    tap.result(found == wanted and not os.path.exists("json.h"), "--json says what a schema declares", [found, result.stderr])
+    result = xdr("--json", "-o", "json", "json.x")
+    tap.result(result.returncode == 2, "--json and --output are not one command", [result.stderr])
+    write("json.x", "const A = B;\n")
+    result = xdr("--json", "json.x")
+    tap.result(result.returncode == 0 and json.loads(result.stdout)["constants"] == {"A": "B"}, "a number of elsewhere is its name")
+    write("json.x", "struct s { int a };\n")
+    result = xdr("--json", "json.x")
+    tap.result(result.returncode == 1 and result.stdout == "" and "json.x:1:18:" in result.stderr, "nothing is shown of what is wrong",
+               [result.stdout, result.stderr])
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        for step in (preprocessor, included, warnings, calls, schemas, public):
+        for step in (preprocessor, included, warnings, macros, calls, described, schemas, public):
             step()
         if SPECIFICATIONS:
             specifications()

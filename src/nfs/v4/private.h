@@ -160,7 +160,8 @@ struct rr_v4 {
 	struct rr_loop *loop;
 	struct rr_text text;
 	enum rr_v4_state state;
-	int error; /* why the state is RR_V4_IDLE */
+	int error;        /* why the state is RR_V4_IDLE */
+	nfsstat4 refusal; /* if that error is REJECTED: the status of the server */
 
 	/* The client and its session. */
 	uint8_t owner[128]; /* the name by which servers know this client */
@@ -230,10 +231,10 @@ extern const struct rr_v4_work *const rr_v4_procedures[]; /* NULL: version 4 has
 extern const uint32_t rr_v4_procedure_count;
 
 extern const struct rr_v4_work rr_v4_getattr3, rr_v4_setattr3, rr_v4_lookup3, rr_v4_access3, rr_v4_readlink3,
-	rr_v4_read3, rr_v4_write3, rr_v4_create3, rr_v4_mkdir3, rr_v4_symlink3, rr_v4_remove3, rr_v4_rmdir3,
-	rr_v4_rename3, rr_v4_link3, rr_v4_readdir3, rr_v4_readdirplus3, rr_v4_fsstat3, rr_v4_fsinfo3,
-	rr_v4_commit3, rr_v4_walk, rr_v4_read_once, rr_v4_put, rr_v4_seek, rr_v4_copy, rr_v4_clone,
-	rr_v4_getxattr, rr_v4_setxattr, rr_v4_removexattr, rr_v4_listxattrs;
+	rr_v4_read3, rr_v4_write3, rr_v4_create3, rr_v4_mkdir3, rr_v4_symlink3, rr_v4_mknod3, rr_v4_remove3,
+	rr_v4_rmdir3, rr_v4_rename3, rr_v4_link3, rr_v4_readdir3, rr_v4_readdirplus3, rr_v4_fsstat3,
+	rr_v4_fsinfo3, rr_v4_commit3, rr_v4_walk, rr_v4_read_once, rr_v4_put, rr_v4_seek, rr_v4_copy,
+	rr_v4_clone, rr_v4_getxattr, rr_v4_setxattr, rr_v4_removexattr, rr_v4_listxattrs;
 
 /* Returns the size of the C type of the procedure's results. */
 size_t rr_v4_result_size(uint32_t proc);

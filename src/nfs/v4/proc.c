@@ -13,6 +13,7 @@ const struct rr_v4_work *const rr_v4_procedures[] = {
 	[NFSPROC3_CREATE] = &rr_v4_create3,
 	[NFSPROC3_MKDIR] = &rr_v4_mkdir3,
 	[NFSPROC3_SYMLINK] = &rr_v4_symlink3,
+	[NFSPROC3_MKNOD] = &rr_v4_mknod3,
 	[NFSPROC3_REMOVE] = &rr_v4_remove3,
 	[NFSPROC3_RMDIR] = &rr_v4_rmdir3,
 	[NFSPROC3_RENAME] = &rr_v4_rename3,

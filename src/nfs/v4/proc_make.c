@@ -76,7 +76,7 @@ const struct rr_v4_work rr_v4_create3 = {
 	.build = proc_create_build, .take = proc_create_take, .makes = true, .changes = true
 };
 
-/* ---- MKDIR and SYMLINK ---- */
+/* ---- MKDIR, SYMLINK and MKNOD ---- */
 
 /* Appends the operation CREATE, which makes an object that is no file. Returns its arguments, in which the
  * caller sets the type. */
@@ -136,4 +136,34 @@ proc_symlink_take(struct rr_v4_slot *slot)
 
 const struct rr_v4_work rr_v4_symlink3 = {
 	.build = proc_symlink_build, .take = proc_symlink_take, .changes = true
+};
+
+/* The types have the same numbers in both versions. */
+static void
+proc_mknod_build(struct rr_v4_slot *slot)
+{
+	const MKNOD3args *args = slot->outer->args;
+	const mknoddata3 *what = &args->what;
+	bool device = what->type == NF3CHR || what->type == NF3BLK;
+	CREATE4args *to = make_object(
+		slot, &args->where, device ? &what->u.device.dev_attributes : &what->u.pipe_attributes);
+
+	to->objtype.type = (nfs_ftype4)what->type;
+	if (device)
+		to->objtype.u.devdata =
+			(specdata4){ what->u.device.spec.specdata1, what->u.device.spec.specdata2 };
+	rr_v4_find(slot);
+}
+
+static int
+proc_mknod_take(struct rr_v4_slot *slot)
+{
+	MKNOD3resok *ok = &((MKNOD3res *)slot->outer->result)->u.resok;
+
+	ok->obj.handle_follows = true;
+	return rr_v4_found(slot, &ok->obj.u.handle, &ok->obj_attributes);
+}
+
+const struct rr_v4_work rr_v4_mknod3 = {
+	.build = proc_mknod_build, .take = proc_mknod_take, .changes = true
 };

@@ -205,6 +205,7 @@ session_refused(struct rr_v4 *v4, nfsstat4 status)
 		return;
 	}
 	if (!state->lenient) {
+		v4->refusal = status;
 		session_fail(v4, rr_fail(&v4->text, -RPCRDMA_ERR_REJECTED,
 					 "the server gives no session of NFS version 4.%u: %s",
 					 v4->config.minor, rpcrdma_nfs_status_text((int)status)));

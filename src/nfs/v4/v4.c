@@ -89,6 +89,12 @@ rr_v4_error(const struct rr_v4 *v4)
 }
 
 uint32_t
+rr_v4_refusal(const struct rr_v4 *v4)
+{
+	return v4->refusal;
+}
+
+uint32_t
 rr_v4_minor(const struct rr_v4 *v4)
 {
 	return v4->config.minor;

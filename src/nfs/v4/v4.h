@@ -33,7 +33,7 @@ int rr_v4_new(const struct rr_v4_config *config, struct rr_v4 **v4);
 void rr_v4_free(struct rr_v4 *v4);
 
 /* Turns the loop until there is a session. stop is asked after each turn: true ends the wait with CANCELLED.
- * PROG_MISMATCH: the server does not support this minor version. */
+ * PROG_MISMATCH: the server does not support this minor version. REJECTED: see rr_v4_refusal(). */
 int rr_v4_wait(struct rr_v4 *v4, bool (*stop)(void *ctx), void *ctx);
 
 /* Cancels calls that are under way, without done(). If there is a session, then lets the server forget this
@@ -47,6 +47,10 @@ void rr_v4_call(struct rr_v4 *v4, struct rr_call *call);
 
 /* Cancels a call without calling its done(). */
 void rr_v4_cancel(struct rr_v4 *v4, struct rr_call *call);
+
+/* After the session could not be made with the error REJECTED, returns the status of NFS version 4 with which
+ * the server refused it. */
+uint32_t rr_v4_refusal(const struct rr_v4 *v4);
 
 /* Returns the minor version in use. */
 uint32_t rr_v4_minor(const struct rr_v4 *v4);

@@ -308,6 +308,7 @@ rr_ceph_limits(struct rr_ceph_job *job)
 	limits->link_max = LINKS;
 	limits->name_max = RR_VFS_NAME_MAX;
 	limits->clone_block = 0;
+	limits->time_delta = (struct rr_vfs_time){ 0, 1 };
 	limits->xattrs = true;
 	limits->case_insensitive = false;
 	limits->case_preserving = true;

@@ -48,7 +48,8 @@ struct rr_ceph_share {
 	uint32_t access, deny, holders; /* holders: the number of opens with this reservation */
 };
 
-/* An open belongs to the caller until close(), then to the jobs that use it. */
+/* An open belongs to the caller until close(), then to the jobs that use it, the last of which is "closing".
+ */
 struct rr_vfs_open {
 	struct rr_list link;
 	struct rr_ceph *ceph;
@@ -59,6 +60,11 @@ struct rr_vfs_open {
 	uint32_t access;
 	uint32_t holders;            /* the caller and the jobs that use it; under the lock */
 	struct rr_ceph_share *share; /* NULL: the open is closed, or another open replaced it */
+	struct {
+		struct rr_crew_job job;
+		struct rr_ceph_vfs *vfs;  /* the provider whose crew closes the file */
+		struct rr_vfs_call *call; /* ends when the file is closed; may be NULL */
+	} closing;
 };
 
 /* A provider. */
@@ -197,11 +203,16 @@ enum rr_vfs_status rr_ceph_may_use(struct rr_ceph_job *job, uint32_t access);
  * the file's attributes. */
 enum rr_vfs_status rr_ceph_may_use_found(
 	struct rr_ceph_job *job, const struct ceph_statx *st, uint32_t access);
-void rr_ceph_close(struct rr_vfs *vfs, struct rr_vfs_open *open);
+enum rr_vfs_status rr_ceph_close(struct rr_vfs *vfs, struct rr_vfs_open *open, struct rr_vfs_call *call);
 /* Takes a reference to an open. */
 void rr_ceph_open_hold(struct rr_vfs_open *open);
-/* Gives a reference to an open back. With the last reference, closes the open's file and frees the open. */
-void rr_ceph_open_put(struct rr_vfs_open *open);
+/* Gives a reference to an open back, in the loop's thread. With the last reference, the crew of vfs closes
+ * the open's file, and the open is freed. call may be NULL. Returns RR_VFS_PENDING where call ends later,
+ * with RR_VFS_OK, because the crew closes the file; else RR_VFS_OK. */
+enum rr_vfs_status rr_ceph_open_put(
+	struct rr_ceph_vfs *vfs, struct rr_vfs_open *open, struct rr_vfs_call *call);
+/* Counts one more operation that is under way, and will end later. */
+void rr_ceph_under_way(struct rr_ceph_vfs *vfs);
 
 /* ---- data.c ---- */
 /* Brings what was written to a file or directory to stable storage; where data_only is true, without those

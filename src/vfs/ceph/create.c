@@ -6,10 +6,9 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
-#include "base/endian.h"
 #include "vfs/ceph/ceph_private.h"
 
-enum { MODE_BITS = 07777, SECONDS = 0x7fffffff };
+enum { MODE_BITS = 07777 };
 
 /* The object that a call is to make. */
 struct create_plan {
@@ -40,19 +39,18 @@ create_type(enum rr_vfs_type type)
 }
 
 /* Puts the client's verifier into the times that are to be set on the new file. By the verifier a repeated
- * exclusive creation is recognized. RFC 1813, 3.3.8: "the expected storage location for the verifier on
- * creation is the metadata (time stamps) of the file". The seconds are masked to 31 bits, which any client
- * accepts. */
+ * exclusive creation is recognized. */
 static void
 create_verifier(struct create_plan *plan)
 {
-	const uint8_t *verifier = plan->create->verifier;
 	struct rr_vfs_set *set = &plan->set;
+	struct rr_vfs_time times[2];
 
 	set->mask &= ~(uint32_t)(RR_VFS_SET_ACCESS_NOW | RR_VFS_SET_MODIFY_NOW);
 	set->mask |= RR_VFS_SET_ACCESS_TIME | RR_VFS_SET_MODIFY_TIME;
-	set->access_time = (struct rr_vfs_time){ rr_get_be32(verifier) & SECONDS, 0 };
-	set->modify_time = (struct rr_vfs_time){ rr_get_be32(verifier + 4) & SECONDS, 0 };
+	rr_vfs_verifier_times(plan->create->verifier, times);
+	set->access_time = times[0];
+	set->modify_time = times[1];
 }
 
 /* Checks the arguments of a create call, and fills the plan: the attributes of the directory, the name, the
@@ -182,8 +180,9 @@ create_existing(struct create_plan *plan)
 	if (plan->create->type != RR_VFS_FILE || !S_ISREG(st->stx_mode))
 		return RR_VFS_EXIST;
 	if (plan->exclusive && st->stx_atime.tv_sec == plan->set.access_time.seconds &&
-		st->stx_mtime.tv_sec == plan->set.modify_time.seconds && st->stx_atime.tv_nsec == 0 &&
-		st->stx_mtime.tv_nsec == 0)
+		st->stx_mtime.tv_sec == plan->set.modify_time.seconds &&
+		st->stx_atime.tv_nsec == plan->set.access_time.nanoseconds &&
+		st->stx_mtime.tv_nsec == plan->set.modify_time.nanoseconds)
 		status = RR_VFS_OK;
 	if (plan->create->how != RR_VFS_UNCHECKED)
 		return status;

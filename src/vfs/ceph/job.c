@@ -43,7 +43,8 @@ job_note_lock(struct rr_ceph_job *job)
 }
 
 /* Sets the keys by which the crew orders jobs (crew_queue.h): the numbers of the directories whose entries
- * the job changes, or of the file that it writes or commits. The row has no "change" for an object that the
+ * the job changes, or of the file that it writes or
+ * commits, or in which it sets a lock. The row has no "change" for an object that the
  * operation does not change: its key is 0, which means no key. A job without keys is not ordered. */
 static void
 job_order(struct rr_ceph_job *job)
@@ -57,6 +58,9 @@ job_order(struct rr_ceph_job *job)
 	} else if (flags & (RR_CEPH_WRITES | RR_CEPH_COMMITS)) {
 		job->crew.order = flags & RR_CEPH_WRITES ? RR_CREW_WRITE : RR_CREW_COMMIT;
 		job->crew.keys[0] = job->object.number;
+	} else if (job->row->run == rr_ceph_lock) {
+		job->crew.order = RR_CREW_CHANGE;
+		job->crew.keys[0] = job->object.open->number;
 	}
 }
 
@@ -64,9 +68,9 @@ static void
 job_free(struct rr_ceph_job *job)
 {
 	if (job->object.open)
-		rr_ceph_open_put(job->object.open);
+		rr_ceph_open_put(job->vfs, job->object.open, NULL);
 	if (job->second.open)
-		rr_ceph_open_put(job->second.open);
+		rr_ceph_open_put(job->vfs, job->second.open, NULL);
 	rr_free(job->ceph->env, job->list);
 	rr_free(job->ceph->env, job);
 }
@@ -121,6 +125,16 @@ job_forget(struct rr_vfs_call *call, const struct rr_ceph_row *row)
 			changes[i]->exact = changes[i]->after.valid = false;
 }
 
+void
+rr_ceph_under_way(struct rr_ceph_vfs *vfs)
+{
+	struct rr_vfs_counters *counters = &vfs->counters;
+
+	counters->later++;
+	if (++counters->under_way > counters->under_way_peak)
+		counters->under_way_peak = counters->under_way;
+}
+
 enum rr_vfs_status
 rr_ceph_begin(struct rr_vfs *vfs, const struct rr_ceph_row *row, struct rr_vfs_call *call)
 {
@@ -151,9 +165,7 @@ rr_ceph_begin(struct rr_vfs *vfs, const struct rr_ceph_row *row, struct rr_vfs_c
 	call->job = job;
 	job_order(job);
 	job->crew.owner = call->owner;
-	own->counters.later++;
-	if (++own->counters.under_way > own->counters.under_way_peak)
-		own->counters.under_way_peak = own->counters.under_way;
+	rr_ceph_under_way(own);
 	rr_crew_add(own->crew, &job->crew);
 	return RR_VFS_PENDING;
 }
@@ -163,5 +175,6 @@ rr_ceph_cancel(struct rr_vfs *vfs, struct rr_vfs_call *call)
 {
 	struct rr_ceph_job *job = call->job;
 
-	rr_crew_cancel(((struct rr_ceph_vfs *)vfs)->crew, &job->crew);
+	if (job) /* the closing of an open has none */
+		rr_crew_cancel(((struct rr_ceph_vfs *)vfs)->crew, &job->crew);
 }

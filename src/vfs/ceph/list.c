@@ -17,7 +17,7 @@ struct list_entry {
 	uint32_t length;
 };
 
-/* LIST_LEAST, LIST_MOST: bounds for the octets of names that one call collects. */
+/* LIST_LEAST, LIST_MOST: bounds for the octets of the reply that one call collects entries for. */
 enum { LIST_LEAST = 1024, LIST_MOST = 65536, LIST_ROUND = 8 };
 
 /* Makes the cookie of a directory entry from the entry's position in libcephfs. In these positions the upper
@@ -54,18 +54,17 @@ list_add(struct rr_ceph_job *job, const struct dirent *de, const struct ceph_sta
 	return true;
 }
 
-/* Reads entries of the directory into the job's list, until their names have "limit" octets or the list is
- * full. In an export's root, ".." is the root itself, whose attributes are "own": the caller must not see
- * what lies above. Returns 1 where the directory ended, 0 where it has more entries, or a negative errno. */
+/* Reads entries of the directory into the job's list, until no more of them are wanted or the list is full.
+ * In an export's root, ".." is the root itself, whose attributes are "own": the caller must not see what lies
+ * above. Returns 1 where the directory ended, 0 where it has more entries, or a negative errno. */
 static int
 list_collect(struct rr_ceph_job *job, struct ceph_dir_result *directory, const struct ceph_statx *own,
-	uint32_t limit)
+	struct rr_vfs_readdir_room room)
 {
 	const struct rr_ceph *ceph = job->ceph;
 	bool root = rr_ceph_is_root(ceph, &job->object);
-	uint32_t names = 0;
 
-	while (names < limit) {
+	for (;;) {
 		struct dirent de;
 		struct ceph_statx st;
 		struct Inode *inode = NULL;
@@ -76,21 +75,20 @@ list_collect(struct rr_ceph_job *job, struct ceph_dir_result *directory, const s
 			ceph->lib.ll_put(ceph->mount, inode);
 		if (result <= 0)
 			return result < 0 ? result : 1;
-		if (!list_add(job, &de, root && strcmp(de.d_name, "..") == 0 ? own : &st))
+		if (!rr_vfs_readdir_wants(&room, (uint32_t)strlen(de.d_name)) ||
+			!list_add(job, &de, root && strcmp(de.d_name, "..") == 0 ? own : &st))
 			return 0;
-		names += (uint32_t)strlen(de.d_name);
 	}
-	return 0;
 }
 
-/* Collects entries in job->list, in a thread of the crew, until their names have as many octets as the caller
- * wants, but at least LIST_LEAST and at most LIST_MOST. rr_ceph_readdir_end() passes them to take(). */
+/* Collects entries in job->list, in a thread of the crew, as many as the caller wants, but at most LIST_MOST
+ * octets of the reply. rr_ceph_readdir_end() passes them to take(). */
 enum rr_vfs_status
 rr_ceph_readdir(struct rr_ceph_job *job)
 {
 	struct rr_vfs_readdir *readdir = (struct rr_vfs_readdir *)job->call;
 	const struct rr_ceph *ceph = job->ceph;
-	uint32_t limit = (uint32_t)rr_min(readdir->limit, LIST_MOST);
+	uint32_t octets = (uint32_t)rr_min(readdir->room.reply.octets, LIST_MOST);
 	struct ceph_dir_result *directory;
 	struct ceph_statx st;
 	enum rr_vfs_status status = rr_ceph_stat(job, job->object.inode, &st);
@@ -106,8 +104,8 @@ rr_ceph_readdir(struct rr_ceph_job *job)
 		return RR_VFS_ACCESS;
 	if (readdir->cookie > INT64_MAX)
 		return RR_VFS_BAD_COOKIE;
-	/* An entry is larger than its name, mostly by less than this factor. */
-	job->list_room = 16 * (limit > LIST_LEAST ? limit : LIST_LEAST);
+	/* An entry of the list is larger than one of the reply, mostly by less than this factor. */
+	job->list_room = 16 * (octets > LIST_LEAST ? octets : LIST_LEAST);
 	job->list = rr_alloc(ceph->env, job->list_room);
 	if (!job->list)
 		return RR_VFS_BUSY;
@@ -116,7 +114,7 @@ rr_ceph_readdir(struct rr_ceph_job *job)
 		return rr_ceph_status(result);
 	if (readdir->cookie > 0)
 		ceph->lib.seekdir(ceph->mount, directory, list_position(readdir->cookie));
-	result = list_collect(job, directory, &st, limit > LIST_LEAST ? limit : LIST_LEAST);
+	result = list_collect(job, directory, &st, readdir->room);
 	ceph->lib.ll_releasedir(ceph->mount, directory);
 	readdir->eof = result == 1;
 	job->list_search = rr_ceph_may(&st, job->call->caller, 1);

@@ -243,33 +243,74 @@ rr_ceph_open_hold(struct rr_vfs_open *open)
 	pthread_mutex_unlock(&open->ceph->lock);
 }
 
-void
-rr_ceph_open_put(struct rr_vfs_open *open)
+/* Does the job that closes the file of an open, in a thread of the crew: it may have to wait until the
+ * cluster has removed the open's locks. */
+static bool
+open_close_run(struct rr_crew_job *job, void *member)
+{
+	struct rr_vfs_open *open = rr_container(job, struct rr_vfs_open, closing.job);
+
+	(void)member;
+	open->ceph->lib.ll_close(open->ceph->mount, open->file);
+	open->file = NULL;
+	return true;
+}
+
+/* Ends the job: frees the open, and ends the call that waits for this, if there is one. */
+static void
+open_close_done(struct rr_crew_job *job)
+{
+	struct rr_vfs_open *open = rr_container(job, struct rr_vfs_open, closing.job);
+	struct rr_ceph_vfs *vfs = open->closing.vfs;
+	struct rr_vfs_call *call = open->closing.call;
+
+	open_free(open);
+	vfs->counters.under_way--;
+	if (!call)
+		return;
+	call->status = RR_VFS_OK;
+	call->done(call);
+}
+
+/* The job has a key in common with locks of the file (job.c), so that a lock that comes after a close does
+ * not meet the locks of the closed open. */
+enum rr_vfs_status
+rr_ceph_open_put(struct rr_ceph_vfs *vfs, struct rr_vfs_open *open, struct rr_vfs_call *call)
 {
 	bool last;
 
 	pthread_mutex_lock(&open->ceph->lock);
 	last = --open->holders == 0;
 	pthread_mutex_unlock(&open->ceph->lock);
-	if (last)
-		open_free(open);
+	if (!last)
+		return RR_VFS_OK;
+	open->closing.vfs = vfs;
+	open->closing.call = call;
+	open->closing.job = (struct rr_crew_job){ .owner = call ? call->owner : 0,
+		.keys = { open->number },
+		.order = RR_CREW_CHANGE,
+		.run = open_close_run,
+		.done = open_close_done };
+	if (call)
+		call->job = NULL; /* it cannot be cancelled */
+	rr_ceph_under_way(vfs);
+	rr_crew_add(vfs->crew, &open->closing.job);
+	return RR_VFS_PENDING;
 }
 
-/* Closes an open for the caller: ends its share reservation and gives back the caller's reference. open may
- * be NULL. Where no job uses the open, its file is closed at once, in the loop's thread, which may have to
- * wait until the cluster has removed the open's locks. */
-void
-rr_ceph_close(struct rr_vfs *vfs, struct rr_vfs_open *open)
+/* Closes an open for the caller: ends its share reservation and gives back the caller's reference. */
+enum rr_vfs_status
+rr_ceph_close(struct rr_vfs *vfs, struct rr_vfs_open *open, struct rr_vfs_call *call)
 {
 	struct rr_ceph *ceph = ((struct rr_ceph_vfs *)vfs)->ceph;
 
 	if (!open)
-		return;
+		return RR_VFS_OK;
 	pthread_mutex_lock(&ceph->lock);
 	rr_list_remove(&open->link);
 	open_share_put(ceph, open->share);
 	open->share = NULL;
 	ceph->open_count--;
 	pthread_mutex_unlock(&ceph->lock);
-	rr_ceph_open_put(open);
+	return rr_ceph_open_put((struct rr_ceph_vfs *)vfs, open, call);
 }

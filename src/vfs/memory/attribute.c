@@ -149,6 +149,7 @@ rr_memory_limits(struct rr_memory_run *run)
 	limits->link_max = run->memory->config.link_max;
 	limits->name_max = RR_VFS_NAME_MAX;
 	limits->clone_block = RR_MEMORY_PAGE;
+	limits->time_delta = (struct rr_vfs_time){ 0, 1 };
 	limits->xattrs = true;
 	limits->case_insensitive = false;
 	limits->case_preserving = true;

@@ -2,10 +2,9 @@
 /* This file has the operation create. vfs.h describes it, with its arguments and results. */
 #include <string.h>
 
-#include "base/endian.h"
 #include "vfs/memory/memory_private.h"
 
-enum { CREATE_SET_GID = 02000, CREATE_MODE = 07777, CREATE_SECONDS = 0x7fffffff };
+enum { CREATE_SET_GID = 02000, CREATE_MODE = 07777 };
 
 /* Copies the target of a new symbolic link into the link's node. Does nothing for other types. Returns
  * RR_VFS_BUSY if there is no memory. */
@@ -26,16 +25,17 @@ create_target(struct rr_memory_run *run, const struct rr_vfs_create *create, str
 }
 
 /* Puts the client's verifier into the times that are to be set on the new file. By the verifier a repeated
- * exclusive creation is recognized. RFC 1813, 3.3.8: "the expected storage location for the verifier on
- * creation is the metadata (time stamps) of the file". The seconds are masked to 31 bits, which any client
- * accepts. */
+ * exclusive creation is recognized. */
 static void
 create_verifier(const struct rr_vfs_create *create, struct rr_vfs_set *set)
 {
+	struct rr_vfs_time times[2];
+
 	set->mask &= ~(uint32_t)(RR_VFS_SET_ACCESS_NOW | RR_VFS_SET_MODIFY_NOW);
 	set->mask |= RR_VFS_SET_ACCESS_TIME | RR_VFS_SET_MODIFY_TIME;
-	set->access_time = (struct rr_vfs_time){ rr_get_be32(create->verifier) & CREATE_SECONDS, 0 };
-	set->modify_time = (struct rr_vfs_time){ rr_get_be32(create->verifier + 4) & CREATE_SECONDS, 0 };
+	rr_vfs_verifier_times(create->verifier, times);
+	set->access_time = times[0];
+	set->modify_time = times[1];
 }
 
 /* Sets those attributes of a new object that the call asks for, and adds their bits to *applied, except those
@@ -120,7 +120,8 @@ create_repeated(const struct rr_vfs_create *create, const struct rr_vfs_attribut
 	create_verifier(create, &set);
 	return memcmp(&attributes->access_time.seconds, &set.access_time.seconds, sizeof(int64_t)) == 0 &&
 	       attributes->modify_time.seconds == set.modify_time.seconds &&
-	       attributes->access_time.nanoseconds == 0 && attributes->modify_time.nanoseconds == 0;
+	       attributes->access_time.nanoseconds == set.access_time.nanoseconds &&
+	       attributes->modify_time.nanoseconds == set.modify_time.nanoseconds;
 }
 
 /* Decides whether the call may use the existing object that has the name: a file that this exclusive creation

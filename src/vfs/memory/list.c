@@ -9,12 +9,13 @@ enum { LIST_SELF = 1, LIST_PARENT = 2 }; /* the cookies of "." and ".." */
 struct memory_list {
 	struct rr_memory_run *run;
 	struct rr_vfs_readdir *readdir;
+	struct rr_vfs_readdir_room room; /* that is left */
 	bool search; /* the caller may search the directory, and so look at the objects in it */
 };
 
 /* Passes an entry to the call's take() and counts it. Attributes and handle are passed where the call wants
- * them and the caller may search the directory. Returns false where take() refuses the entry because it has
- * no room. */
+ * them and the caller may search the directory. Returns false where there is no room for the
+ * entry. */
 static bool
 list_give(struct memory_list *list, struct rpcrdma_bytes name, uint64_t cookie,
 	const struct rr_memory_node *node)
@@ -23,6 +24,8 @@ list_give(struct memory_list *list, struct rpcrdma_bytes name, uint64_t cookie,
 	struct rr_vfs_handle handle;
 	struct rr_vfs_entry entry = { .name = name, .cookie = cookie, .number = node->attributes.id.number };
 
+	if (!rr_vfs_readdir_wants(&list->room, name.length))
+		return false;
 	entry.status = readdir->attributes && !list->search ? RR_VFS_ACCESS : RR_VFS_OK;
 	if (readdir->attributes && list->search) {
 		rr_memory_handle(list->run->memory, node, &handle);
@@ -68,9 +71,10 @@ list_entries(struct memory_list *list)
 enum rr_vfs_status
 rr_memory_readdir(struct rr_memory_run *run)
 {
-	struct memory_list list = { run, (struct rr_vfs_readdir *)run->call, false };
+	struct memory_list list = { run, (struct rr_vfs_readdir *)run->call, { { 0, 0 }, { 0, 0 } }, false };
 	const struct rr_memory_node *node = run->node;
 
+	list.room = list.readdir->room;
 	list.readdir->count = 0;
 	list.readdir->eof = false;
 	if (node->attributes.type != RR_VFS_DIRECTORY)

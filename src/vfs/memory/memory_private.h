@@ -319,7 +319,7 @@ void rr_memory_entry_remove(struct rr_memory *memory, struct rr_memory_entry *en
 /* ---- open.c ---- */
 /* Closes an open for the caller: ends its locks, its lease and its share reservation. open may be NULL. The
  * open is freed now, or when the last job that uses it ends. */
-void rr_memory_close(struct rr_vfs *vfs, struct rr_vfs_open *open);
+enum rr_vfs_status rr_memory_close(struct rr_vfs *vfs, struct rr_vfs_open *open, struct rr_vfs_call *call);
 /* Frees the open if it is closed, and its node if that has no name and no other open. Does nothing where the
  * open is not closed. No job may use the open any more. */
 void rr_memory_open_drop(struct rr_vfs_open *open);

@@ -139,13 +139,14 @@ rr_memory_open(struct rr_memory_run *run)
 	return status == RR_VFS_OK ? open_make(run, opening) : status;
 }
 
-void
-rr_memory_close(struct rr_vfs *vfs, struct rr_vfs_open *open)
+enum rr_vfs_status
+rr_memory_close(struct rr_vfs *vfs, struct rr_vfs_open *open, struct rr_vfs_call *call)
 {
 	struct rr_memory *memory = rr_container(vfs, struct rr_memory_vfs, vfs)->memory;
 
+	(void)call; /* nothing here waits */
 	if (!open)
-		return;
+		return RR_VFS_OK;
 	rr_list_remove(&open->link);
 	rr_memory_unlock_all(open);
 	rr_memory_lease_end(open);
@@ -155,6 +156,7 @@ rr_memory_close(struct rr_vfs *vfs, struct rr_vfs_open *open)
 	memory->opens--;
 	if (open->jobs == 0)
 		rr_memory_open_drop(open);
+	return RR_VFS_OK;
 }
 
 void

@@ -62,7 +62,7 @@ posix_release_opens(struct rr_posix_job *job)
 {
 	for (int i = 0; i < 2; i++)
 		if (job->work.opens[i])
-			rr_posix_open_release(job->work.posix->shared, job->work.opens[i]);
+			rr_posix_open_release(job->work.posix, job->work.opens[i], NULL);
 }
 
 /* Gives back the object that work holds for the rest of a read, because that rest will not be read. Does
@@ -200,9 +200,8 @@ posix_storer(struct rr_posix *posix, uint64_t place)
 	return posix->storers[posix->storer_count++].storer;
 }
 
-/* Counts one more operation that is under way, and will end later. */
-static void
-posix_under_way(struct rr_posix *posix)
+void
+rr_posix_under_way(struct rr_posix *posix)
 {
 	struct rr_vfs_counters *counters = &posix->counters;
 
@@ -368,7 +367,7 @@ posix_begin_later(struct rr_posix_work *work, const struct rr_posix_kind *kind)
 	if (work->operation == rr_posix_readdir)
 		job->crew.place |= RR_CREW_BULK;
 	work->call->job = job;
-	posix_under_way(posix);
+	rr_posix_under_way(posix);
 	if (!posix_ring_begin(job))
 		rr_crew_add(posix->crew, &job->crew);
 	return RR_VFS_PENDING;
@@ -413,7 +412,7 @@ posix_store_later(struct rr_posix_work *work)
 	job->store.stores = work->stores;
 	job->store.done = posix_job_stored;
 	work->call->job = job;
-	posix_under_way(posix);
+	rr_posix_under_way(posix);
 	rr_storer_add(job->storer, &job->store);
 	return RR_VFS_PENDING;
 }
@@ -444,6 +443,41 @@ posix_takes_long(const struct rr_posix_kind *kind, struct rr_vfs_call *call)
 	       rr_container(call, struct rr_vfs_setattr, call)->set.mask & RR_VFS_SET_SIZE;
 }
 
+/* Does the operation without waiting. Returns false where it would have waited, or the lock was taken. */
+static bool
+posix_hurry_with(struct rr_posix_work *work, bool memory)
+{
+	struct rr_tree *tree = work->posix->tree;
+
+	if (!rr_tree_hurry(tree, memory))
+		return false;
+	work->tree = tree;
+	posix_as_caller(work);
+	return rr_tree_hurried(tree);
+}
+
+/* Does a listing without waiting. Its entries go to the caller only if all of it was done: a job begins it
+ * from its beginning, and the caller would get entries twice. */
+static bool
+posix_hurry_listing(struct rr_posix_work *work, bool memory)
+{
+	struct rr_posix *posix = work->posix;
+	bool done;
+
+	if (!posix->gather)
+		posix->gather = rr_posix_gather_new(posix->env);
+	if (!posix->gather)
+		return false;
+	rr_posix_gather_clear(posix->gather);
+	work->gather = posix->gather;
+	done = posix_hurry_with(work, memory);
+	work->gather = NULL;
+	if (done && work->status == RR_VFS_OK)
+		rr_posix_readdir_deliver(
+			posix->gather, rr_container(work->call, struct rr_vfs_readdir, call));
+	return done;
+}
+
 /* Tries to do the operation at once, in the loop's thread, without waiting. Returns true where the whole
  * operation was done, with its status in work->status. Returns false where a job is to do it: from its
  * beginning, or the rest of a read alone (work->rest.waits). An operation of the kind RR_POSIX_IN_MEMORY,
@@ -461,11 +495,9 @@ posix_hurry(struct rr_posix_work *work, const struct rr_posix_kind *kind)
 	if (memory && (posix->counters.under_way > 0 || !posix_in_memory(posix, kind, work->call) ||
 			      posix_takes_long(kind, work->call)))
 		return false;
-	if (!rr_tree_hurry(posix->tree, memory))
-		return false;
-	work->tree = posix->tree;
-	posix_as_caller(work);
-	return rr_tree_hurried(posix->tree);
+	if (work->operation == rr_posix_readdir)
+		return posix_hurry_listing(work, memory);
+	return posix_hurry_with(work, memory);
 }
 
 enum rr_vfs_status
@@ -487,13 +519,14 @@ rr_posix_begin(struct rr_vfs *vfs, struct rr_vfs_call *call, const struct rr_pos
 }
 
 /* Cancels an operation that waits for a thread of the crew, so that it ends with RR_VFS_CANCELLED. Any other
- * operation goes on to its end. Without a crew, an operation under way is with the storer, and goes on. */
+ * operation goes on to its end, and so does the closing of an open, which has no struct rr_posix_job. Without
+ * a crew, an operation under way is with the storer, and goes on. */
 void
 rr_posix_cancel(struct rr_vfs *vfs, struct rr_vfs_call *call)
 {
 	struct rr_posix *posix = rr_container(vfs, struct rr_posix, vfs);
 	struct rr_posix_job *job = call->job;
 
-	if (posix->crew)
+	if (posix->crew && job)
 		rr_crew_cancel(posix->crew, &job->crew);
 }

@@ -10,8 +10,7 @@
 
 #include "vfs/posix/posix_private.h"
 
-/* TIME_MASK: a time with so many bits of seconds is not negative, and every file system can store it. */
-enum { TIME_MASK = 0x7fffffff, MODE_BITS = 07777 };
+enum { MODE_BITS = 07777 };
 
 enum {
 	SET_OWNER = RR_VFS_SET_UID | RR_VFS_SET_GID,
@@ -57,29 +56,18 @@ create_mode(const struct create_plan *plan)
 	return mode;
 }
 
-/* Splits the verifier of an exclusive creation into two numbers of seconds, masked to TIME_MASK. The file
- * keeps them as its times of access and modification. RFC 1813, 3.3.8: "the expected storage location for the
- * verifier on creation is the metadata (time stamps) of the file". */
-static void
-create_verifier_times(const uint8_t verifier[RR_VFS_VERIFIER], uint32_t times[2])
-{
-	memcpy(times, verifier, RR_VFS_VERIFIER);
-	times[0] &= TIME_MASK;
-	times[1] &= TIME_MASK;
-}
-
 /* Puts the verifier of an exclusive creation into the times that are to be set on the new file, instead of
  * the times that the caller asked for. */
 static void
 create_plan_verifier(struct create_plan *plan)
 {
-	uint32_t times[2];
+	struct rr_vfs_time times[2];
 
-	create_verifier_times(plan->create->verifier, times);
+	rr_vfs_verifier_times(plan->create->verifier, times);
 	plan->set.mask &= ~(uint32_t)SET_TIMES;
 	plan->set.mask |= RR_VFS_SET_ACCESS_TIME | RR_VFS_SET_MODIFY_TIME;
-	plan->set.access_time = (struct rr_vfs_time){ .seconds = times[0] };
-	plan->set.modify_time = (struct rr_vfs_time){ .seconds = times[1] };
+	plan->set.access_time = times[0];
+	plan->set.modify_time = times[1];
 }
 
 /* Checks the arguments of a create call, and fills the plan: the name, the type, the target of a symbolic
@@ -245,17 +233,29 @@ create_new(struct rr_posix_work *work, const struct create_plan *plan, struct rr
 	return status;
 }
 
+/* Tells whether the file has this time. In a file system that keeps whole seconds alone, the nanoseconds are
+ * not there to be compared. */
+static bool
+create_has_time(const struct statx_timestamp *time, const struct rr_vfs_time *wanted, bool coarse)
+{
+	return time->tv_sec == wanted->seconds && time->tv_nsec == (coarse ? 0 : wanted->nanoseconds);
+}
+
 /* Tells whether this exclusive creation, sent before by the same client, made the file: the file is empty,
  * and its times contain the same verifier. RFC 1813, 3.3.8, of the repeated request: "the server treats the
  * request as a success". */
 static bool
 create_made_by(const struct rr_object *object, const uint8_t verifier[RR_VFS_VERIFIER])
 {
-	uint32_t times[2];
+	struct rr_vfs_time times[2];
+	bool coarse;
 
-	create_verifier_times(verifier, times);
-	return S_ISREG(object->st.stx_mode) && object->st.stx_size == 0 &&
-	       object->st.stx_atime.tv_sec == times[0] && object->st.stx_mtime.tv_sec == times[1];
+	if (!S_ISREG(object->st.stx_mode) || object->st.stx_size > 0)
+		return false;
+	coarse = object->st.stx_mtime.tv_nsec == 0 && rr_posix_time_unit(object).seconds > 0;
+	rr_vfs_verifier_times(verifier, times);
+	return create_has_time(&object->st.stx_atime, &times[0], coarse) &&
+	       create_has_time(&object->st.stx_mtime, &times[1], coarse);
 }
 
 /* Decides whether the call may use the existing object, and sets its size where the call asks for that:

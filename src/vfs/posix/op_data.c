@@ -216,8 +216,9 @@ rr_posix_write(struct rr_posix_work *work, struct rr_vfs_call *call)
 
 /* Notes that the file is to be stored before the operation ends. The file is opened as the server itself,
  * because the writes needed permission and the commit needs none. RFC 1813, 3.3.21: "COMMIT will always
- * return NFS3_OK, unless there has been an unexpected error". A descriptor for writing is tried first, as it
- * is most likely open already. */
+ * return NFS3_OK, unless there has been an unexpected error". A descriptor for reading will do; the one of
+ * the last write is taken where it is still open and can read. A new one for writing would keep the file from
+ * being executed. */
 static enum rr_vfs_status
 op_commit_data(struct rr_posix_work *work, struct rr_posix_subject *subject)
 {
@@ -229,8 +230,8 @@ op_commit_data(struct rr_posix_work *work, struct rr_posix_subject *subject)
 	rr_tree_as_self(work->tree);
 	if (subject->open)
 		fd = subject->open->fd;
-	else if (rr_tree_open(work->tree, &subject->object, O_WRONLY, &fd) != RR_VFS_OK)
-		status = rr_tree_open(work->tree, &subject->object, O_RDONLY, &fd);
+	else if (rr_tree_open(work->tree, &subject->object, O_RDONLY, &fd) != RR_VFS_OK)
+		status = rr_tree_open(work->tree, &subject->object, O_WRONLY, &fd);
 	if (status == RR_VFS_OK)
 		rr_posix_store_fd(work, &subject->object, fd, false);
 	return status;

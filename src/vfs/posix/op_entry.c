@@ -251,7 +251,9 @@ rr_posix_rename(struct rr_posix_work *work, struct rr_vfs_call *call)
 	status = op_rename_find_to(work, rename, &from, &to);
 	if (status == RR_VFS_OK) {
 		rr_posix_unchanged(work->posix, &to.object, to.change);
-		status = op_rename_entry(work, rename, &from, &to);
+		status = rr_tree_may_move_to(work->tree, &to.object)
+				 ? op_rename_entry(work, rename, &from, &to)
+				 : RR_VFS_BUSY;
 		rr_posix_put(work, &to);
 	}
 	rr_posix_put(work, &from);

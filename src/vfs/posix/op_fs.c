@@ -14,6 +14,19 @@
 
 #include "vfs/posix/posix_private.h"
 
+/* Numbers of file systems that <linux/magic.h> does not have, or not in all its versions. */
+enum {
+	HFS_MAGIC = 0x4244,
+	HFSPLUS_MAGIC = 0x482b,
+	HFSX_MAGIC = 0x4858,
+	NTFS_MAGIC = 0x5346544e,
+	NTFS3_MAGIC = 0x7366746e,
+	EXFAT_MAGIC = 0x2011bab0,
+	UDF_MAGIC = 0x15013346,
+};
+#define SMB2_MAGIC 0xfe534d42
+#define CIFS_MAGIC 0xff534d42
+
 enum rr_vfs_status
 rr_posix_statfs(struct rr_posix_work *work, struct rr_vfs_call *call)
 {
@@ -108,6 +121,39 @@ op_limits_clone_block(const struct rr_object *object)
 	return type == BTRFS_SUPER_MAGIC || type == XFS_SUPER_MAGIC ? (uint32_t)fs.f_bsize : 0;
 }
 
+struct rr_vfs_time
+rr_posix_time_delta(uint32_t type, bool born)
+{
+	switch (type) {
+	case MSDOS_SUPER_MAGIC: return (struct rr_vfs_time){ 2, 0 };
+	/* An inode of 128 octets, as ext3 has it, has room for whole seconds alone, and none for a birth. */
+	case EXT4_SUPER_MAGIC: return born ? (struct rr_vfs_time){ 0, 1 } : (struct rr_vfs_time){ 1, 0 };
+	case HFS_MAGIC:
+	case HFSPLUS_MAGIC:
+	case HFSX_MAGIC:
+	case ISOFS_SUPER_MAGIC:
+	case MINIX_SUPER_MAGIC: return (struct rr_vfs_time){ 1, 0 };
+	case EXFAT_MAGIC: return (struct rr_vfs_time){ 0, 10000000 };
+	case UDF_MAGIC: return (struct rr_vfs_time){ 0, 1000 };
+	case NTFS_MAGIC:
+	case NTFS3_MAGIC:
+	case CIFS_MAGIC:
+	case SMB2_MAGIC: return (struct rr_vfs_time){ 0, 100 };
+	default: return (struct rr_vfs_time){ 0, 1 };
+	}
+}
+
+/* RFC 1813, 3.3.19: "The server time granularity." */
+struct rr_vfs_time
+rr_posix_time_unit(const struct rr_object *object)
+{
+	struct statfs fs;
+	struct statx st;
+	bool born = statx(object->fd, "", AT_EMPTY_PATH, STATX_BTIME, &st) == 0 && st.stx_mask & STATX_BTIME;
+
+	return rr_posix_time_delta(fstatfs(object->fd, &fs) < 0 ? 0 : (uint32_t)fs.f_type, born);
+}
+
 /* Finds the limits of the object's file system. UINT32_MAX names of an object means that there is no known
  * bound. The names of all file systems count as case-sensitive. */
 static enum rr_vfs_status
@@ -123,6 +169,7 @@ op_limits_find(const struct rr_object *object, struct rr_vfs_limits *limits)
 	limits->link_max = links > 0 && (uint64_t)links < UINT32_MAX ? (uint32_t)links : UINT32_MAX;
 	limits->name_max = (uint32_t)fs.f_namemax;
 	limits->clone_block = op_limits_clone_block(object);
+	limits->time_delta = rr_posix_time_unit(object);
 	limits->xattrs = op_limits_have_xattrs(object);
 	limits->case_insensitive = false;
 	limits->case_preserving = true;

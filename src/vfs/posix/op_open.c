@@ -64,7 +64,7 @@ open_subject(struct rr_posix_work *work, struct rr_posix_subject *subject, struc
 	open->access = opening->access;
 	open->deny = opening->relation == RR_VFS_BESIDE ? 0 : opening->deny;
 	if (opening->relation != RR_VFS_BESIDE && !rr_posix_reserve(shared, open, instead)) {
-		rr_posix_open_release(shared, open);
+		rr_posix_open_free(shared, open);
 		return RR_VFS_SHARE;
 	}
 	opening->open = open;
@@ -148,6 +148,8 @@ rr_posix_lock_range(struct rr_posix_work *work, struct rr_vfs_call *call)
 	if ((lock->kind == RR_VFS_LOCK_READ && !(lock->open->access & RR_VFS_SHARE_READ)) ||
 		(lock->kind == RR_VFS_LOCK_WRITE && !(lock->open->access & RR_VFS_SHARE_WRITE)))
 		return RR_VFS_OPEN_MODE;
+	if (lock->kind != RR_VFS_UNLOCK)
+		atomic_store(&lock->open->locked, true);
 	if (fcntl(lock->open->fd, F_OFD_SETLK, &range) == 0)
 		return RR_VFS_OK;
 	if (errno != EAGAIN && errno != EACCES)

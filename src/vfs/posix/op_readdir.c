@@ -11,9 +11,11 @@
 
 enum { BUFFER_SIZE = 8192 }; /* of directory entries in one system call */
 
-/* take() may be called in the loop's thread only. So a thread of the crew gathers the entries in memory, and
- * the loop's thread passes them to take() afterwards. Only as many octets of names are gathered as the caller
- * asked for: entries that take() refuses have to be read again by the next call. */
+/* take() may be called in the loop's thread only, and only when the whole listing is there: a listing that
+ * the loop's thread has begun may have to be left to a thread of the crew, from its beginning. So the entries
+ * are gathered in memory, where there is a crew, and the loop's thread passes them to take() afterwards. Only
+ * as many entries are gathered as the reply has room for: an entry that take() refuses was looked up for
+ * nothing, and the next call looks it up again. */
 enum { GATHER_MAX = 256 << 10 };
 
 /* An entry that was gathered; its pointers point into this structure. */
@@ -26,21 +28,20 @@ struct gathered {
 };
 
 struct rr_posix_gather {
-	size_t used, names; /* octets in use, and octets of names among them */
+	size_t used; /* octets in use */
 	_Alignas(max_align_t) uint8_t octets[GATHER_MAX];
 };
 
 /* Copies a directory entry into gather, from which the loop's thread will pass it to take(). Returns false
- * where gather has no room for the entry, or has as many octets of names as the caller wants. */
+ * where gather has no room for the entry. */
 static bool
-readdir_gather(struct rr_posix_gather *gather, const struct rr_vfs_readdir *readdir,
-	const struct rr_vfs_entry *entry)
+readdir_gather(struct rr_posix_gather *gather, const struct rr_vfs_entry *entry)
 {
 	size_t align = _Alignof(struct gathered);
 	size_t size = (sizeof(struct gathered) + entry->name.length + align - 1) / align * align;
 	struct gathered *gathered = (void *)(gather->octets + gather->used);
 
-	if (size > GATHER_MAX - gather->used || (gather->used > 0 && gather->names >= readdir->limit))
+	if (size > GATHER_MAX - gather->used)
 		return false;
 	gathered->size = size;
 	gathered->entry = *entry;
@@ -53,7 +54,6 @@ readdir_gather(struct rr_posix_gather *gather, const struct rr_vfs_readdir *read
 		gathered->entry.handle = &gathered->handle;
 	}
 	gather->used += size;
-	gather->names += entry->name.length;
 	return true;
 }
 
@@ -80,17 +80,23 @@ rr_posix_gather_new(const struct rr_env *env)
 	struct rr_posix_gather *gather = env->realloc(env->ctx, NULL, sizeof(*gather));
 
 	if (gather)
-		gather->used = gather->names = 0;
+		gather->used = 0;
 	return gather;
 }
 
-/* Passes a directory entry to take(), in the loop's thread; or copies it into work->gather, in a thread of
- * the crew. Returns false where there is no room for the entry. */
+void
+rr_posix_gather_clear(struct rr_posix_gather *gather)
+{
+	gather->used = 0;
+}
+
+/* Copies a directory entry into work->gather; or, where there is none, passes it to take(). Returns false
+ * where there is no room for the entry. */
 static bool
 readdir_hand_over(
 	struct rr_posix_work *work, struct rr_vfs_readdir *readdir, const struct rr_vfs_entry *entry)
 {
-	return work->gather ? readdir_gather(work->gather, readdir, entry) : readdir->take(readdir, entry);
+	return work->gather ? readdir_gather(work->gather, entry) : readdir->take(readdir, entry);
 }
 
 /* Returns the inode number of a directory entry. The number of ".." is that of the directory above, as
@@ -123,7 +129,8 @@ readdir_is_mounted(
 
 /* Passes the directory entry "given" on (readdir_hand_over()), with attributes and handle where the call
  * wants them. An object that is gone by now (entry.status is then RR_VFS_OK), or that the caller may not
- * reach (entry.status says why), is listed without these. Returns false where there is no room for the entry.
+ * reach (entry.status says why), is listed without these. Returns false where there is no room for the entry,
+ * before the object is looked up where that can be known.
  */
 static bool
 readdir_take(struct rr_posix_work *work, const struct rr_object *directory, struct rr_vfs_readdir *readdir,
@@ -138,6 +145,8 @@ readdir_take(struct rr_posix_work *work, const struct rr_object *directory, stru
 	struct rr_object object;
 	enum rr_vfs_status status;
 
+	if (!rr_vfs_readdir_wants(&work->room, entry.name.length))
+		return false;
 	if (!readdir->attributes) {
 		entry.number = readdir_number(work, directory, given);
 		return readdir_hand_over(work, readdir, &entry);
@@ -230,6 +239,7 @@ rr_posix_readdir(struct rr_posix_work *work, struct rr_vfs_call *call)
 	status = rr_posix_find(work, &readdir->directory, &directory);
 	if (status != RR_VFS_OK)
 		return status;
+	work->room = readdir->room;
 	status = readdir_list(work, &directory.object, readdir);
 	rr_posix_know(work->posix, &directory.object, &readdir->directory_after);
 	rr_posix_put(work, &directory);

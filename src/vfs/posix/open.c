@@ -36,11 +36,10 @@ rr_posix_open_hold(struct rr_vfs_open *open)
 }
 
 void
-rr_posix_open_release(struct rr_posix_shared *shared, struct rr_vfs_open *open)
+rr_posix_open_free(struct rr_posix_shared *shared, struct rr_vfs_open *open)
 {
-	if (atomic_fetch_sub(&open->refs, 1) > 1)
-		return;
-	close(open->fd);
+	if (open->fd >= 0)
+		close(open->fd);
 	atomic_fetch_sub(&shared->open_count, 1);
 	rr_free(shared->env, open);
 }

@@ -4,13 +4,16 @@
 
 #include <stdatomic.h>
 
+#include "vfs/crew_queue.h"
 #include "vfs/posix/tree.h"
+#include "vfs/vfs.h"
 
 /* These are opens (files that a caller of the provider has opened) and their share reservations. An open
  * belongs to no thread: any provider with the same struct rr_posix_shared may use it. An open has one
  * reference for its caller, until the caller closes it, and one for each operation that uses it; it is freed
  * with the last one. */
 
+struct rr_posix;
 struct rr_posix_shared;
 
 struct rr_vfs_open {
@@ -22,6 +25,7 @@ struct rr_vfs_open {
 	const struct rr_tree_export *export; /* this and the members below: as in struct rr_object */
 	uint64_t fsid, inode, place;
 	bool local, memory;
+	_Atomic bool locked; /* a lock of octets was set, and may stand */
 	struct {
 		/* In rr_posix.leases, while the timer looks at the lease: until recall() is called, or the
 		 * lease is given back. */
@@ -30,6 +34,11 @@ struct rr_vfs_open {
 		void (*recall)(void *ctx);
 		void *ctx;
 	} lease; /* used by lease.c only */
+	struct {
+		struct rr_crew_job job;
+		struct rr_posix *posix;   /* the provider whose crew closes fd */
+		struct rr_vfs_call *call; /* ends when fd is closed; may be NULL */
+	} closing;                        /* used by close.c only */
 };
 
 /* Makes an open of object with one reference, without access and reservation. fd belongs to the open from now
@@ -38,8 +47,14 @@ struct rr_vfs_open *rr_posix_open_new(struct rr_posix_shared *shared, const stru
 
 /* Takes a reference to the open. */
 void rr_posix_open_hold(struct rr_vfs_open *open);
-/* Gives a reference back. With the last reference, closes fd and frees the open. */
-void rr_posix_open_release(struct rr_posix_shared *shared, struct rr_vfs_open *open);
+/* Closes fd, which may wait for the file system, unless fd is -1; and frees the open. */
+void rr_posix_open_free(struct rr_posix_shared *shared, struct rr_vfs_open *open);
+
+/* close.c: gives a reference back, in the loop's thread. With the last reference, fd is closed and the open
+ * is freed: by the crew of posix, where the file system may have to be waited for. call may be NULL. Returns
+ * RR_VFS_PENDING where call ends later, with RR_VFS_OK, because the crew closes fd; else RR_VFS_OK. */
+enum rr_vfs_status rr_posix_open_release(
+	struct rr_posix *posix, struct rr_vfs_open *open, struct rr_vfs_call *call);
 
 /* Reserves the open's access and denies others open->deny from now on. Returns false where another open
  * denies this access, or has access that open->deny forbids. The open "instead", which may be NULL, is no

@@ -81,16 +81,16 @@ posix_lock(struct rr_vfs *vfs, struct rr_vfs_lock *lock)
 
 /* Ends the reservation and the lease of the open, and gives the caller's reference back. The locks end with
  * the last reference, when the descriptor is closed. */
-static void
-posix_close(struct rr_vfs *vfs, struct rr_vfs_open *open)
+static enum rr_vfs_status
+posix_close_file(struct rr_vfs *vfs, struct rr_vfs_open *open, struct rr_vfs_call *call)
 {
 	struct rr_posix *posix = rr_container(vfs, struct rr_posix, vfs);
 
 	if (!open)
-		return;
+		return RR_VFS_OK;
 	rr_posix_unreserve(posix->shared, open);
 	rr_posix_lease_end(posix->shared, open);
-	rr_posix_open_release(posix->shared, open);
+	return rr_posix_open_release(posix, open, call);
 }
 
 static void
@@ -131,6 +131,7 @@ posix_destroy(struct rr_vfs *vfs)
 	if (posix->vfs.loop)
 		rr_loop_disarm(posix->vfs.loop, &posix->timer);
 	rr_tree_free(posix->tree);
+	rr_free(posix->env, posix->gather);
 	rr_free(posix->env, posix->exports);
 	rr_free(posix->env, posix);
 }
@@ -155,7 +156,7 @@ static const struct rr_vfs_ops posix_ops = {
 	.copy = posix_copy,
 	.clone = posix_clone,
 	.open = posix_open,
-	.close = posix_close,
+	.close = posix_close_file,
 	.lock = posix_lock,
 	.lease = rr_posix_lease,
 	.lookup = posix_lookup,

@@ -25,6 +25,7 @@ struct rr_posix {
 	struct rr_ring *ring; /* reads data that a disk has to bring; NULL: the crew does that, too */
 	bool apart;           /* the loop's thread takes on no caller's identity */
 	struct rr_posix_shared *shared;
+	struct rr_posix_gather *gather; /* for a listing that the loop's thread does at once; or NULL */
 	/* A storer (storer.h) for each file system, which "place" stands for. Where there are more file
 	 * systems, the others have no storer: the thread that does an operation there also stores its
 	 * changes. */
@@ -37,8 +38,10 @@ struct rr_posix {
 	 * descriptors. */
 	struct rr_timer timer;
 	struct rr_crew_job attend;
+	struct rr_list
+		far; /* descriptors (struct rr_far_fd) that "attend" has found, and that are to be closed */
 	bool attending;              /* the job "attend" is under way */
-	bool slice_due;              /* the timer is armed for the next slice of a search */
+	uint64_t delay;              /* for which the timer was armed last */
 	struct rr_list leases;       /* leases that lease.c looks at; protected by shared->leases_lock */
 	struct rr_timer lease_timer; /* for the next look at the leases */
 	struct rr_vfs_export *exports;
@@ -76,8 +79,9 @@ struct rr_posix_work {
 	struct rr_vfs_call *call;
 	rr_posix_operation *operation;
 	enum rr_vfs_status status;
-	struct rr_stores stores;   /* the objects that are to be stored before the operation ends */
-	struct rr_posix_rest rest; /* of a read */
+	struct rr_stores stores;         /* the objects that are to be stored before the operation ends */
+	struct rr_posix_rest rest;       /* of a read */
+	struct rr_vfs_readdir_room room; /* that is left of a readdir's */
 	/* For an operation that the loop's thread does not do itself. */
 	struct rr_posix_gather *gather; /* the entries of a readdir, or NULL */
 	struct rr_vfs_open *opens[2]; /* opens that the call names, held until the operation ends; or NULL */
@@ -88,6 +92,12 @@ rr_posix_operation rr_posix_getattr, rr_posix_setattr, rr_posix_access, rr_posix
 	rr_posix_clone, rr_posix_open, rr_posix_lock_range, rr_posix_lookup, rr_posix_create, rr_posix_link,
 	rr_posix_remove, rr_posix_rename, rr_posix_readdir, rr_posix_getxattr, rr_posix_setxattr,
 	rr_posix_listxattr, rr_posix_removexattr, rr_posix_statfs, rr_posix_limits;
+
+/* Returns the unit of times in a file system of this type (f_type of statfs(2)); born: its objects have a
+ * time of birth. */
+struct rr_vfs_time rr_posix_time_delta(uint32_t type, bool born);
+/* Returns the unit of times in the object's file system. */
+struct rr_vfs_time rr_posix_time_unit(const struct rr_object *object);
 
 /* ---- lease.c ---- */
 
@@ -110,8 +120,10 @@ enum rr_vfs_status rr_posix_read_came(struct rr_posix_work *work, int error);
 /* Makes memory for the entries of a listing. The caller frees it by rr_free(). Returns NULL if there is no
  * memory. */
 struct rr_posix_gather *rr_posix_gather_new(const struct rr_env *env);
+/* Forgets the entries that were gathered. */
+void rr_posix_gather_clear(struct rr_posix_gather *gather);
 
-/* Passes the entries that a thread has gathered to the caller's take(), in the loop's thread, and sets
+/* Passes the entries that were gathered to the caller's take(), in the loop's thread, and sets
  * readdir->count to the number of entries that take() accepted. */
 void rr_posix_readdir_deliver(struct rr_posix_gather *gather, struct rr_vfs_readdir *readdir);
 
@@ -136,6 +148,8 @@ struct rr_posix_kind {
 	uint16_t objects[2]; /* offsets of struct rr_vfs_object in the call; 0: there is no object */
 };
 
+/* Counts one more operation that is under way, and will end later. */
+void rr_posix_under_way(struct rr_posix *posix);
 /* Begins an operation. Returns its status, or RR_VFS_PENDING where it goes on later. */
 enum rr_vfs_status rr_posix_begin(
 	struct rr_vfs *vfs, struct rr_vfs_call *call, const struct rr_posix_kind *kind);
@@ -148,6 +162,9 @@ void rr_posix_attend_init(struct rr_posix *posix);
 /* Arms the timer after which the provider continues a search and closes idle descriptors. Does nothing where
  * it is armed already. */
 void rr_posix_attend_later(struct rr_posix *posix);
+
+/* close.c: has the descriptors in posix->far closed, by a job for each. */
+void rr_posix_close_far(struct rr_posix *posix);
 
 /* ---- attributes.c ---- */
 

@@ -331,17 +331,31 @@ rr_tree_acts_as_callers(const struct rr_tree *tree)
 	return tree->identity.root;
 }
 
-/* The descriptors in "far" are closed without the lock, because close(2) may hang for their file systems. */
 void
 rr_tree_tidy(struct rr_tree *tree)
 {
-	struct rr_retired far;
-
 	rr_tree_enter(tree);
 	rr_nodes_tidy(&tree->core->nodes, rr_now(tree->env));
-	rr_retired_take(&tree->core->nodes.far, &far);
 	rr_tree_leave(tree);
-	rr_retired_close(&far);
+}
+
+bool
+rr_tree_has_far(const struct rr_tree *tree)
+{
+	return atomic_load_explicit(&tree->core->nodes.has_far, memory_order_relaxed);
+}
+
+void
+rr_tree_take_far(struct rr_tree *tree, struct rr_list *list)
+{
+	struct rr_nodes *nodes = &tree->core->nodes;
+	struct rr_list *link;
+
+	rr_tree_enter(tree);
+	while ((link = rr_list_pop(&nodes->far)))
+		rr_list_append(list, link);
+	atomic_store_explicit(&nodes->has_far, false, memory_order_relaxed);
+	rr_tree_leave(tree);
 }
 
 uint32_t
@@ -354,4 +368,10 @@ bool
 rr_tree_is_warm(const struct rr_tree *tree)
 {
 	return tree->core->nodes.open_count > tree->core->config.export_count;
+}
+
+bool
+rr_tree_writes(const struct rr_tree *tree)
+{
+	return tree->core->nodes.writing_count > 0;
 }

@@ -174,6 +174,11 @@ void rr_tree_peek(struct rr_tree *tree, const struct rr_object *directory, struc
 void rr_tree_removed(struct rr_tree *tree, const struct rr_object *object, const struct rr_object *directory,
 	const char *name);
 
+/* Tells whether something may be renamed into directory now. Noting where a directory moved to
+ * (rr_tree_renamed()) looks at all directories above its new place: so this is false while the tree hurries
+ * and "directory" lies deep. */
+bool rr_tree_may_move_to(struct rr_tree *tree, const struct rr_object *directory);
+
 /* Is called after a renaming: notes that the object "moved" is now at name in directory, and that the object
  * "replaced" is not there any more. rr_tree_peek() found both before the renaming; the node of either may be
  * NULL. */
@@ -187,13 +192,22 @@ bool rr_tree_work(struct rr_tree *tree);
 /* Tells whether a search is under way. It does not take the lock, so any thread may ask at any time. */
 bool rr_tree_has_work(const struct rr_tree *tree);
 
-/* Closes descriptors that were not used for ten seconds, because an open descriptor keeps the blocks of a
- * removed file. rr_tree_resolve() does so, too; a program that makes no calls has to call this function now
+/* Closes descriptors that were not used for RR_NODE_IDLE, or not for writing for RR_NODE_WRITE_IDLE
+ * (tree_node.h). rr_tree_resolve() does so, too; a program that makes no calls has to call this function now
  * and then. */
 void rr_tree_tidy(struct rr_tree *tree);
 
+/* Tells whether rr_tree_take_far() has anything to take. It does not take the lock. */
+bool rr_tree_has_far(const struct rr_tree *tree);
+/* Appends to the list the descriptors (struct rr_far_fd in tree_node.h) that the tree has given up and that
+ * lie in file systems which may not answer. The caller closes them, and frees the entries. */
+void rr_tree_take_far(struct rr_tree *tree, struct rr_list *list);
+
 /* Returns how many descriptors the tree has open. */
 uint32_t rr_tree_descriptors(const struct rr_tree *tree);
+
+/* Tells whether the tree has descriptors for writing open. It does not take the lock. */
+bool rr_tree_writes(const struct rr_tree *tree);
 
 /* Tells whether the tree has descriptors open besides those of the exports' roots. */
 bool rr_tree_is_warm(const struct rr_tree *tree);

@@ -10,6 +10,9 @@
 #include "base/checked.h"
 #include "vfs/posix/tree_private.h"
 
+/* For so long the place of a directory is not noted again in rr_nodes.seen. */
+#define NODE_NOTED RR_SECOND
+
 /* Returns the key of an object's identity in nodes->by_id. */
 static uint64_t
 node_id_key(const struct rr_handle_id *id)
@@ -41,6 +44,8 @@ rr_nodes_init(struct rr_nodes *nodes, const struct rr_env *env, const struct rr_
 	*nodes = (struct rr_nodes){ .env = env, .keys = keys, .max = RR_NODES_MAX, .open_max = open_max };
 	rr_list_init(&nodes->idle);
 	rr_list_init(&nodes->open);
+	rr_list_init(&nodes->far);
+	rr_list_init(&nodes->writing);
 	error = rr_map_init(&nodes->by_id, env, RR_NODES_MAX / 2);
 	return error ? error : rr_map_init(&nodes->by_name, env, RR_NODES_MAX / 2);
 }
@@ -86,6 +91,7 @@ node_take_out(struct rr_nodes *nodes, struct rr_node *node)
 	rr_free(nodes->env, node->name);
 	node->name = NULL;
 	node->parent = NULL;
+	node->noted = 0;
 	if (--parent->children == 0)
 		rr_list_append(&nodes->idle, &parent->idle);
 }
@@ -110,20 +116,29 @@ rr_nodes_free(struct rr_nodes *nodes)
 	while (nodes->count > 0 && !rr_list_empty(&nodes->idle))
 		node_free(nodes, rr_container(nodes->idle.next, struct rr_node, idle));
 	rr_retired_close(&nodes->near);
-	rr_retired_close(&nodes->far);
+	rr_far_close(&nodes->far);
 	rr_map_free(&nodes->by_id, nodes->env);
 	rr_map_free(&nodes->by_name, nodes->env);
 }
 
 /* Notes the places of a node that is to be freed, and of the directories above it, in nodes->seen, so that
- * its object is found again without a search. Does nothing where the object is gone. */
+ * its object is found again without a search. Does nothing where the object is gone. Directories whose places
+ * were noted within the last second are not noted again: without this, the work for one node would grow with
+ * its depth. A path of more names than RR_HANDLE_DEPTH_MAX is not found there (rr_seen_path()). */
 static void
-nodes_leave_place(const struct rr_nodes *nodes, const struct rr_node *node)
+nodes_leave_place(const struct rr_nodes *nodes, struct rr_node *node)
 {
+	uint64_t now = rr_now(nodes->env);
+	uint32_t depth = 0;
+
 	if (!nodes->seen || node->gone)
 		return;
-	for (; node->parent; node = node->parent)
+	for (; node->parent && depth < RR_HANDLE_DEPTH_MAX; node = node->parent, depth++) {
+		if (depth > 0 && node->noted > 0 && now - node->noted < NODE_NOTED)
+			return;
 		rr_seen_note(nodes->seen, rr_seen_key(&node->id), rr_seen_key(&node->parent->id), node->name);
+		node->noted = now;
+	}
 }
 
 /* Frees nodes that have no children and are not held, the least recently used first, until there is room for
@@ -157,6 +172,7 @@ rr_nodes_add(struct rr_nodes *nodes, const struct rr_tree_root *root, const stru
 	node->id = *id;
 	node->path_fd = node->data_fd[RR_NODE_READ] = node->data_fd[RR_NODE_WRITE] = -1;
 	rr_list_init(&node->open);
+	rr_list_init(&node->writing);
 	rr_list_init(&node->idle);
 	rr_list_append(&nodes->idle, &node->idle);
 	rr_map_add(&nodes->by_id, &node->by_id, node_id_key(id));
@@ -237,6 +253,12 @@ rr_nodes_release(struct rr_nodes *nodes, struct rr_node *node)
 		rr_nodes_trim(nodes, nodes->open_max);
 }
 
+uint64_t
+rr_node_place(const struct rr_node *node)
+{
+	return (uint64_t)node->id.export << 32 | node->id.device;
+}
+
 void
 rr_retired_take(struct rr_retired *list, struct rr_retired *taken)
 {
@@ -252,24 +274,71 @@ rr_retired_close(struct rr_retired *taken)
 		close(taken->fds[--taken->count]);
 }
 
-/* Puts a descriptor for data of node into nodes->near or nodes->far, to be closed later. Where that list is
- * full, a descriptor in a local file system is closed here; a descriptor in any other file system, where
- * closing it may hang, is never closed. */
+void
+rr_far_close(struct rr_list *list)
+{
+	struct rr_list *link;
+
+	while ((link = rr_list_pop(list))) {
+		struct rr_far_fd *far = rr_container(link, struct rr_far_fd, link);
+
+		close(far->fd);
+		rr_free(far->env, far);
+	}
+}
+
+/* Puts a descriptor for data of node, which lies in a file system that is not local, into nodes->far. Without
+ * memory for that, the descriptor is never closed, because closing it here may hang. */
+static void
+nodes_retire_far(struct rr_nodes *nodes, const struct rr_node *node, int fd)
+{
+	struct rr_far_fd *far = rr_alloc(nodes->env, sizeof(*far));
+
+	if (!far)
+		return;
+	far->env = nodes->env;
+	far->fd = fd;
+	far->job.place = rr_node_place(node);
+	rr_list_append(&nodes->far, &far->link);
+	atomic_store_explicit(&nodes->has_far, true, memory_order_relaxed);
+}
+
+/* Puts a descriptor for data of node into nodes->near or nodes->far, to be closed later. Where nodes->near is
+ * full, the descriptor is closed here. */
 static void
 nodes_retire(struct rr_nodes *nodes, const struct rr_node *node, int fd)
 {
-	bool is_near = node->root->local && node->id.device == 0;
-	struct rr_retired *list = is_near ? &nodes->near : &nodes->far;
-
-	if (list->count < RR_NODES_RETIRED)
-		list->fds[list->count++] = fd;
-	else if (is_near)
+	if (!node->root->local || node->id.device != 0)
+		nodes_retire_far(nodes, node, fd);
+	else if (nodes->near.count < RR_NODES_RETIRED)
+		nodes->near.fds[nodes->near.count++] = fd;
+	else
 		close(fd);
+}
+
+void
+rr_nodes_wrote(struct rr_nodes *nodes, struct rr_node *node)
+{
+	if (rr_list_empty(&node->writing))
+		nodes->writing_count++;
+	rr_list_remove(&node->writing);
+	rr_list_append(&nodes->writing, &node->writing);
+	node->wrote = rr_now(nodes->env);
+}
+
+/* Notes that the descriptor for writing of node is given up. */
+static void
+nodes_writes_no_more(struct rr_nodes *nodes, struct rr_node *node)
+{
+	rr_list_remove(&node->writing);
+	nodes->writing_count--;
 }
 
 void
 rr_nodes_set_fd(struct rr_nodes *nodes, struct rr_node *node, int *slot, int fd)
 {
+	bool writes = slot == &node->data_fd[RR_NODE_WRITE];
+
 	if (*slot >= 0) {
 		if (slot == &node->path_fd)
 			close(*slot);
@@ -277,11 +346,18 @@ rr_nodes_set_fd(struct rr_nodes *nodes, struct rr_node *node, int *slot, int fd)
 			nodes_retire(nodes, node, *slot);
 		nodes->open_count--;
 	}
+	if (writes && fd >= 0)
+		rr_nodes_wrote(nodes, node);
+	else if (writes && *slot >= 0)
+		nodes_writes_no_more(nodes, node);
 	*slot = fd;
 	if (fd >= 0)
 		nodes->open_count++;
-	rr_list_remove(&node->open);
-	if (node->path_fd >= 0 || node->data_fd[RR_NODE_READ] >= 0 || node->data_fd[RR_NODE_WRITE] >= 0)
+	/* The order of the list is that of use, which giving a descriptor up is not. */
+	if (fd >= 0 ||
+		(node->path_fd < 0 && node->data_fd[RR_NODE_READ] < 0 && node->data_fd[RR_NODE_WRITE] < 0))
+		rr_list_remove(&node->open);
+	if (fd >= 0)
 		rr_list_append(&nodes->open, &node->open);
 }
 
@@ -323,9 +399,25 @@ rr_nodes_trim(struct rr_nodes *nodes, uint32_t open_max)
 	return nodes->open_count < before;
 }
 
+/* Gives up the descriptors for writing that were not used for that for RR_NODE_WRITE_IDLE. */
+static void
+nodes_tidy_writing(struct rr_nodes *nodes, uint64_t now)
+{
+	rr_list_for_each (link, &nodes->writing) {
+		struct rr_node *node = rr_container(link, struct rr_node, writing);
+
+		if (node->refs > 0)
+			continue;
+		if (now - node->wrote < RR_NODE_WRITE_IDLE)
+			break;
+		rr_nodes_set_fd(nodes, node, &node->data_fd[RR_NODE_WRITE], -1);
+	}
+}
+
 void
 rr_nodes_tidy(struct rr_nodes *nodes, uint64_t now)
 {
+	nodes_tidy_writing(nodes, now);
 	rr_list_for_each (link, &nodes->open) {
 		struct rr_node *node = rr_container(link, struct rr_node, open);
 
@@ -338,47 +430,57 @@ rr_nodes_tidy(struct rr_nodes *nodes, uint64_t now)
 	}
 }
 
+/* Returns the directory above node from which the place of node is counted: the root, or the first directory
+ * whose place is not known; where these are far, one that has a handle. Stores in *depth how many names lead
+ * from there to node. Looks at no more than RR_HANDLE_DEPTH_MAX directories. */
+static const struct rr_node *
+node_top(const struct rr_node *node, uint32_t *depth)
+{
+	const struct rr_node *top = node;
+
+	for (*depth = 0; top->parent && *depth < RR_HANDLE_DEPTH_MAX; top = top->parent, ++*depth)
+		if (*depth >= RR_TREE_NEAR && top->handle.length > 0)
+			break;
+	return top;
+}
+
 void
 rr_nodes_where(const struct rr_nodes *nodes, const struct rr_node *node, struct rr_handle_place *place)
 {
-	const struct rr_node *top = node;
 	struct rr_handle_id id;
-	uint32_t depth = 0;
+	uint32_t depth;
+	const struct rr_node *top = node_top(node, &depth);
 
-	for (; top->parent; top = top->parent)
-		depth++;
-	/* top is now the root, or the first directory whose place is not known. Its own handle says how deep
-	 * it lay when the handle was made, and has the hints of its path; the root's handle says depth 0. */
+	/* The handle of top says how deep top lay when the handle was made, and has the hints of its path;
+	 * the root's handle says depth 0. */
 	if (!rr_handle_decode(
 		    nodes->keys, (struct rpcrdma_bytes){ top->handle.data, top->handle.length }, &id, place))
 		*place = (struct rr_handle_place){ 0 };
 	place->kernel.length = 0; /* the kernel handle that was decoded is top's, not node's */
 	depth += place->depth;
 	place->depth = (uint8_t)rr_min(depth, RR_HANDLE_DEPTH_MAX);
-	for (; node->parent; node = node->parent)
+	for (; node != top; node = node->parent)
 		if (--depth < RR_HANDLE_HINTS)
 			place->hints[depth] = node->hint;
 }
 
-int64_t
-rr_node_path_length(const struct rr_node *node)
+size_t
+rr_node_path_length(const struct rr_node *node, const struct rr_node *from)
 {
-	int64_t length = 0;
+	size_t length = 0;
 
-	for (; node->parent; node = node->parent)
-		length += (int64_t)strlen(node->name) + 1;
-	if (!node_is_root(node))
-		return -1;
+	for (; node != from; node = node->parent)
+		length += strlen(node->name) + 1;
 	return length > 0 ? length - 1 : 0;
 }
 
 void
-rr_node_path(const struct rr_node *node, char *path, size_t length)
+rr_node_path(const struct rr_node *node, const struct rr_node *from, char *path, size_t length)
 {
 	char *at = path + length;
 
 	*at = 0;
-	for (; node->parent; node = node->parent) {
+	for (; node != from; node = node->parent) {
 		size_t size = strlen(node->name);
 
 		at -= size;

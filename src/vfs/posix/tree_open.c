@@ -205,6 +205,8 @@ open_locked(struct rr_tree *tree, struct rr_object *object, int access, int *fd)
 	rr_tree_in(tree, was_locked);
 	if (error)
 		return rr_vfs_errno(error);
+	if (there >= 0 && access != O_RDONLY)
+		rr_nodes_wrote(&tree->core->nodes, node);
 	*fd = there >= 0 ? there : open_keep(tree, node, access, *fd, readable);
 	return RR_VFS_OK;
 }

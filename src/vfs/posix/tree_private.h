@@ -82,6 +82,10 @@ bool rr_tree_may_open(struct rr_tree *tree);
 /* For so long after a path led to an object, it is believed to lead there still, without a check. */
 #define RR_TREE_BELIEVED RR_SECOND
 
+/* At most so many names are walked for one handle by a thread that must not wait, however deep the object
+ * lies. */
+enum { RR_TREE_NEAR = 32 };
+
 /* Opens path below directory with flags (O_CLOEXEC and O_NOFOLLOW are added), never outside and never through
  * a symbolic link; path may be longer than PATH_MAX; an empty path stands for directory itself. Returns a
  * descriptor, or -1 with errno. */
@@ -130,9 +134,20 @@ uint64_t rr_tree_believed(const struct rr_tree *tree, const struct rr_node *dire
 void rr_tree_object(
 	struct rr_tree *tree, struct rr_node *node, const struct statx *st, struct rr_object *object);
 
+/* Tells whether the path of node was seen within the last second (RR_TREE_BELIEVED) to lead to its object.
+ * This is always so for the root of an export. */
+bool rr_tree_is_believed(const struct rr_tree *tree, const struct rr_node *node);
+
 /* Tells whether the same step may succeed later, after it failed with this errno: for want of descriptors or
  * memory, or because it would have waited. */
 bool rr_tree_is_passing(int error);
+
+/* Opens the object of node, which is held, at the path that the cache knows. Notes the time at which the path
+ * was last seen to lead there, and keeps the descriptor where the node has none. Gets the attributes into
+ * *st. Returns 0 or an errno: ENOENT where the path is not known or leads to another object; EAGAIN where the
+ * tree hurries, and the nearest directory from which the path may begin is more than RR_TREE_NEAR names away.
+ */
+int rr_tree_follow_known(struct rr_tree *tree, struct rr_node *node, struct statx *st);
 
 /* Walks path from the root of the export of node, and notes the place of each object on the way in its node.
  * The function writes zeros over the slashes in path. Returns 0 where the path leads to node, EAGAIN where

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* This file finds the objects that file handles name: by the cache, by their paths, by their kernel handles,
- * or by a search. */
+/* This file finds the objects that file handles name: by the cache, by their paths (tree_path.c), by their
+ * kernel handles, or by a search. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -65,116 +65,17 @@ rr_tree_object(struct rr_tree *tree, struct rr_node *node, const struct statx *s
 		.fsid = resolve_fsid(tree, node->root, st),
 		.local = node->root->local && device == node->root->device,
 		.memory = node->root->memory && device == node->root->device,
-		.place = (uint64_t)node->id.export << 32 | node->id.device,
+		.place = rr_node_place(node),
 		.node = node,
 	};
 }
 
-/* Opens the object at node's path, stores the descriptor in *fd, and gets the attributes into *st. Returns 0,
- * or an errno and no open descriptor: ENOENT where the path is not known or leads to another object. */
-static int
-open_path(struct rr_tree *tree, const struct rr_node *node, int *fd, struct statx *st)
-{
-	int64_t length = rr_node_path_length(node);
-	char text[PATH_MAX], *path = text;
-	struct rr_handle_id id;
-	int error;
-
-	if (length < 0)
-		return ENOENT;
-	if (length >= PATH_MAX)
-		path = rr_alloc(tree->env, (size_t)length + 1);
-	if (!path)
-		return ENOMEM;
-	rr_node_path(node, path, (size_t)length);
-	*fd = rr_tree_beneath(tree, node->root->node->path_fd, path, O_PATH);
-	error = *fd < 0 ? errno : rr_tree_stat(tree, node->root, *fd, st);
-	if (path != text)
-		rr_free(tree->env, path);
-	if (!error) {
-		id = rr_tree_id(tree, node->root, st);
-		error = rr_handle_same(&id, &node->id) ? 0 : ENOENT;
-	}
-	if (error && *fd >= 0)
-		close(*fd);
-	return error;
-}
-
-/* Tells whether an error of open_path() means that the node's path is unknown or outdated. */
+/* Tells whether an error of rr_tree_follow_known() means that the node's path is unknown or outdated. */
 static bool
 resolve_leads_elsewhere(int error)
 {
 	return error == ENOENT || error == ENOTDIR || error == ELOOP || error == EXDEV ||
 	       error == ENAMETOOLONG;
-}
-
-/* Opens the object at node's path, and gets its attributes into *st. Keeps the descriptor where the node has
- * none, and notes the time at which the path was verified. Returns 0 or an errno. */
-static int
-resolve_follow_path(struct rr_tree *tree, struct rr_node *node, struct statx *st)
-{
-	int fd, error = open_path(tree, node, &fd, st);
-
-	if (error)
-		return error;
-	if (node->path_fd < 0)
-		rr_nodes_set_fd(&tree->core->nodes, node, &node->path_fd, fd);
-	else
-		close(fd);
-	node->verified = rr_now(tree->env);
-	return 0;
-}
-
-/* Walks path from the root, and notes the place of each object on the way in its node. Writes zeros over the
- * slashes in path. Returns the node at the end of the path, which is then held; NULL, with errno, where the
- * path leads to no object any more, or that cannot be seen now (rr_tree_is_passing()). Stores in *st the
- * attributes of the last object that was found on the way; an empty path leads to the root, and leaves *st as
- * it is. */
-static struct rr_node *
-resolve_walk(struct rr_tree *tree, const struct rr_tree_root *root, char *path, struct statx *st)
-{
-	struct rr_node *at = root->node;
-	char *rest = NULL;
-
-	rr_nodes_hold(&tree->core->nodes, at);
-	for (char *name = strtok_r(path, "/", &rest); name; name = strtok_r(NULL, "/", &rest)) {
-		struct rr_node *next = NULL;
-		int fd = rr_tree_beneath(tree, at->path_fd, name, O_PATH);
-		int error = fd < 0 ? errno : rr_tree_stat(tree, root, fd, st);
-
-		if (!error && !(next = rr_tree_intern(tree, at, name, fd, st)))
-			error = ENOMEM;
-		else if (error && fd >= 0)
-			close(fd);
-		if (next)
-			rr_nodes_hold(&tree->core->nodes, next);
-		rr_nodes_release(&tree->core->nodes, at);
-		if (!next) {
-			errno = error;
-			return NULL;
-		}
-		at = next;
-	}
-	return at;
-}
-
-bool
-rr_tree_is_passing(int error)
-{
-	return error == EMFILE || error == ENFILE || error == ENOMEM || error == EINTR || error == EAGAIN;
-}
-
-int
-rr_tree_follow(struct rr_tree *tree, struct rr_node *node, char *path, struct statx *st)
-{
-	struct rr_node *end;
-
-	memset(st, 0, sizeof(*st));
-	end = resolve_walk(tree, node->root, path, st);
-	if (!end)
-		return rr_tree_is_passing(errno) ? EAGAIN : ENOENT;
-	rr_nodes_release(&tree->core->nodes, end);
-	return end == node ? 0 : ENOENT;
 }
 
 /* Finds the object of a node whose path is not known, by the kernel handle or else by a search, and gives the
@@ -211,7 +112,7 @@ static enum rr_vfs_status
 resolve_by_path(struct rr_tree *tree, struct rr_node *node, struct rr_object *object)
 {
 	struct statx st;
-	int error = resolve_follow_path(tree, node, &st);
+	int error = rr_tree_follow_known(tree, node, &st);
 
 	if (resolve_leads_elsewhere(error)) {
 		rr_nodes_unplace(&tree->core->nodes, node);
@@ -233,9 +134,7 @@ resolve_is_at_hand(struct rr_tree *tree, struct rr_node *node, struct statx *st)
 	if (node->path_fd < 0 || rr_tree_stat(tree, node->root, node->path_fd, st) != 0)
 		return false;
 	node->gone = st->stx_nlink == 0;
-	if (node->gone || node == node->root->node)
-		return true;
-	return node->parent && rr_now(tree->env) - node->verified < RR_TREE_BELIEVED;
+	return node->gone || rr_tree_is_believed(tree, node);
 }
 
 /* Finds the object of a node that is held: by the node's descriptor where that is enough (at_hand), else by

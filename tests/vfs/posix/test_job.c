@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* This tests what a job of the provider holds while it is under way, and what it leaves behind. */
+#include <dirent.h>
 #include <fcntl.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "folder.h"
@@ -26,6 +29,35 @@ int
 syncfs(int fd)
 {
 	return fsync(fd);
+}
+
+/* The thread that closes the descriptor watched_fd, and waits as long as close_waits is true. */
+static atomic_int closer, watched_fd = -1;
+static atomic_bool close_waits;
+
+int
+close(int fd)
+{
+	if (fd == watched_fd) {
+		closer = gettid();
+		while (close_waits)
+			usleep(1000);
+	}
+	return (int)syscall(SYS_close, fd);
+}
+
+/* The tree of this thread, which would have to wait from the second getdents64(2) on; or NULL. */
+static _Thread_local struct rr_tree *waiting;
+static atomic_uint lists;
+
+ssize_t
+getdents64(int fd, void *buffer, size_t size)
+{
+	struct rr_tree *tree = waiting;
+
+	if (tree && lists++ > 0)
+		rr_tree_may_wait(tree);
+	return syscall(SYS_getdents64, fd, buffer, size);
 }
 
 struct world {
@@ -139,10 +171,183 @@ a_lock_holds_its_open(void **state)
 	rr_object_put(world->folder->tree, &object);
 	assert_int_equal(world->posix->vfs.ops->lock(&world->posix->vfs, &lock), RR_VFS_PENDING);
 	assert_int_equal(lock.open->refs, 2);
-	world->posix->vfs.ops->close(&world->posix->vfs, lock.open);
+	world->posix->vfs.ops->close(&world->posix->vfs, lock.open, NULL);
 	turn_until(has_ended, rr_loop_turn(world->loop, RR_SECOND));
 	assert_int_equal(lock.call.status, RR_VFS_OK);
+	turn_until(world->shared->open_count == 0, rr_loop_turn(world->loop, RR_SECOND));
+}
+
+/* The timer, which is armed for idle descriptors, is armed anew for a descriptor for writing. A COMMIT opens
+ * no such descriptor. */
+static void
+a_descriptor_for_writing_is_closed_by_the_timer(void **state)
+{
+	struct world *world = *state;
+	struct rr_vfs *vfs = &world->posix->vfs;
+	const struct rr_vfs_object object = { .handle = { world->file.data, world->file.length } };
+	struct rr_vfs_commit commit = { .object = object };
+	struct rr_vfs_write write = { .object = object, .data = (const uint8_t *)"x", .length = 1 };
+
+	commit.call = call_for_test();
+	if (vfs->ops->commit(vfs, &commit) == RR_VFS_PENDING)
+		turn_until(has_ended, rr_loop_turn(world->loop, RR_SECOND));
+	assert_false(rr_tree_writes(world->posix->tree));
+	/* A search for the file may have to end first. */
+	turn_until(world->posix->delay > RR_NODE_WRITE_IDLE, rr_loop_turn(world->loop, RR_SECOND));
+	write.call = call_for_test();
+	if (vfs->ops->write(vfs, &write) == RR_VFS_PENDING)
+		turn_until(has_ended, rr_loop_turn(world->loop, RR_SECOND));
+	assert_true(rr_tree_writes(world->posix->tree));
+	assert_true(world->posix->delay < RR_NODE_WRITE_IDLE);
+	turn_until(!rr_tree_writes(world->posix->tree), rr_loop_turn(world->loop, RR_SECOND));
+}
+
+/* Opens the file, on a file system that the test treats as a disk. */
+static struct rr_vfs_open *
+open_file(struct world *world)
+{
+	struct rr_vfs *vfs = &world->posix->vfs;
+	struct rr_vfs_opening opening = { .call = call_for_test(),
+		.object.handle = { world->file.data, world->file.length },
+		.access = RR_VFS_SHARE_READ | RR_VFS_SHARE_WRITE };
+
+	if (vfs->ops->open(vfs, &opening) == RR_VFS_PENDING)
+		turn_until(has_ended, rr_loop_turn(world->loop, RR_SECOND));
+	assert_non_null(opening.open);
+	opening.open->memory = false;
+	return opening.open;
+}
+
+/* close(2) may take long, whatever file system it is. */
+static void
+the_crew_closes_a_file(void **state)
+{
+	struct world *world = *state;
+	struct rr_vfs *vfs = &world->posix->vfs;
+	struct rr_vfs_open *open = open_file(world);
+	struct rr_vfs_call call = call_for_test();
+
+	closer = 0;
+	watched_fd = open->fd;
+	assert_int_equal(vfs->ops->close(vfs, open, &call), RR_VFS_PENDING);
+	vfs->ops->cancel(vfs, &call);
+	assert_int_equal(world->posix->counters.under_way, 1);
+	turn_until(has_ended, rr_loop_turn(world->loop, RR_SECOND));
+	watched_fd = -1;
+	assert_int_equal(call.status, RR_VFS_OK);
+	assert_int_equal(world->posix->counters.under_way, 0);
 	assert_int_equal(world->shared->open_count, 0);
+	assert_true(closer != 0 && closer != gettid());
+}
+
+/* A file in memory is closed at once while it has a name. Without a name, its memory is freed, which may take
+ * long. */
+static void
+a_file_in_memory_is_closed_at_once_unless_that_frees_it(void **state)
+{
+	struct world *world = *state;
+	struct rr_vfs *vfs = &world->posix->vfs;
+	struct rr_vfs_open *first = open_file(world), *second = open_file(world);
+	struct rr_vfs_call call = call_for_test();
+
+	first->memory = second->memory = true;
+	assert_int_equal(vfs->ops->close(vfs, first, &call), RR_VFS_OK);
+	assert_int_equal(world->shared->open_count, 1);
+	folder_remove(world->folder, "pub/f");
+	assert_int_equal(vfs->ops->close(vfs, second, &call), RR_VFS_PENDING);
+	turn_until(has_ended, rr_loop_turn(world->loop, RR_SECOND));
+	assert_int_equal(world->shared->open_count, 0);
+}
+
+/* Reads the file, and returns the descriptor that the tree keeps of its data. */
+static int
+read_file(struct world *world)
+{
+	struct rr_vfs *vfs = &world->posix->vfs;
+	char data[4];
+	struct rr_vfs_read read = { .call = call_for_test(),
+		.object.handle = { world->file.data, world->file.length },
+		.data = data,
+		.size = sizeof(data) };
+
+	if (vfs->ops->read(vfs, &read) == RR_VFS_PENDING)
+		turn_until(has_ended, rr_loop_turn(world->loop, RR_SECOND));
+	rr_list_for_each (link, &world->posix->tree->core->nodes.open) {
+		int fd = rr_container(link, struct rr_node, open)->data_fd[RR_NODE_READ];
+
+		if (fd >= 0)
+			return fd;
+	}
+	return -1;
+}
+
+/* The descriptor that the tree keeps is closed because the file is removed, in a file system that does not
+ * answer. All others go on, and so does the job that continues searches. */
+static void
+a_close_without_an_answer_keeps_nobody_waiting(void **state)
+{
+	struct world *world = *state;
+	struct rr_vfs *vfs = &world->posix->vfs;
+	struct rr_vfs_remove remove = { .name = bytes_of("f") };
+	struct rr_vfs_handle root;
+	bool attends;
+
+	world->posix->tree->core->roots[0].local = false;
+	watched_fd = read_file(world);
+	assert_true(watched_fd >= 0);
+	vfs->ops->root(vfs, 0, &root);
+	remove.directory.handle = (struct rpcrdma_bytes){ root.data, root.length };
+	remove.call = call_for_test();
+	closer = 0;
+	close_waits = true;
+	assert_int_equal(vfs->ops->remove(vfs, &remove), RR_VFS_PENDING);
+	/* The turns are short: the job that begins a second later waits for the only thread. */
+	turn_until(has_ended && closer != 0, rr_loop_turn(world->loop, 10 * RR_MILLISECOND));
+	for (int i = 0; i < 200 && world->posix->attending; i++)
+		rr_loop_turn(world->loop, 10 * RR_MILLISECOND);
+	attends = world->posix->attending;
+	close_waits = false;
+	assert_false(attends);
+	assert_int_equal(remove.call.status, RR_VFS_OK);
+	assert_true(closer != gettid());
+	watched_fd = -1;
+}
+
+/* Returns the kind of the lock (F_RDLCK, F_WRLCK or F_UNLCK) that keeps this open from locking octet 0. */
+static int
+lock_in_the_way(const struct rr_vfs_open *open)
+{
+	struct flock wanted = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1 };
+
+	assert_int_equal(fcntl(open->fd, F_OFD_GETLK, &wanted), 0);
+	return wanted.l_type;
+}
+
+/* vfs.h of close(): "Ends an open at once for the caller". A lock that others want after that does not have
+ * to wait until a thread has closed the file. */
+static void
+locks_end_before_the_file_is_closed(void **state)
+{
+	struct world *world = *state;
+	struct rr_vfs *vfs = &world->posix->vfs;
+	struct rr_vfs_open *first = open_file(world), *second = open_file(world);
+	struct rr_vfs_lock lock = { .call = call_for_test(), .kind = RR_VFS_LOCK_WRITE, .length = 1 };
+	int after;
+
+	lock.open = first;
+	assert_int_equal(vfs->ops->lock(vfs, &lock), RR_VFS_PENDING);
+	turn_until(has_ended, rr_loop_turn(world->loop, RR_SECOND));
+	assert_int_equal(lock.call.status, RR_VFS_OK);
+	assert_int_equal(lock_in_the_way(second), F_WRLCK);
+	close_waits = true;
+	watched_fd = first->fd;
+	assert_int_equal(vfs->ops->close(vfs, first, NULL), RR_VFS_PENDING);
+	after = lock_in_the_way(second);
+	close_waits = false;
+	assert_int_equal(after, F_UNLCK);
+	watched_fd = -1;
+	vfs->ops->close(vfs, second, NULL);
+	turn_until(world->shared->open_count == 0, rr_loop_turn(world->loop, RR_SECOND));
 }
 
 /* The caller's memory may contain anything before the call. */
@@ -276,6 +481,61 @@ a_file_without_memory_to_know_it_is_removed_again(void **state)
 	vfs->ops->destroy(vfs);
 }
 
+/* A listing, and how often it had each of the files. */
+enum { LISTED = 200, LISTED_NAME = 100 };
+
+struct listing {
+	struct rr_vfs_readdir readdir;
+	uint32_t seen[LISTED];
+};
+
+static bool
+take_listed(struct rr_vfs_readdir *readdir, const struct rr_vfs_entry *entry)
+{
+	struct listing *listing = rr_container(readdir, struct listing, readdir);
+
+	if (entry->name.length == LISTED_NAME)
+		listing->seen[atoi(entry->name.data)]++;
+	return true;
+}
+
+/* vfs.h: "take() is called for one entry after the other". A listing that the loop's thread began, and that a
+ * thread of the crew does from its beginning, as it would have waited, passes no entry twice. */
+static void
+a_listing_that_would_wait_midway_has_no_entry_twice(void **state)
+{
+	struct world *world = *state;
+	struct rr_vfs *vfs = &world->posix->vfs;
+	struct listing listing = { .readdir = { .call = call_for_test(),
+					   .attributes = true,
+					   .room = { { UINT32_MAX, 0 }, { UINT32_MAX, 0 } },
+					   .take = take_listed } };
+	struct rr_vfs_handle root;
+	char path[LISTED_NAME + 8];
+
+	for (int i = 0; i < LISTED; i++) {
+		snprintf(path, sizeof(path), "pub/%0*d", LISTED_NAME, i);
+		folder_file(world->folder, path, "");
+	}
+	world->posix->tree->core->roots[0].memory = true;
+	vfs->ops->root(vfs, 0, &root);
+	listing.readdir.directory.handle = (struct rpcrdma_bytes){ root.data, root.length };
+	/* Nobody else has the lock of the tree, for which the loop's thread would not wait. */
+	turn_until(world->posix->counters.under_way == 0 && !world->posix->attending &&
+			   !rr_tree_has_work(world->posix->tree),
+		rr_loop_turn(world->loop, RR_SECOND));
+	waiting = world->posix->tree;
+	lists = 0;
+	assert_int_equal(vfs->ops->readdir(vfs, &listing.readdir), RR_VFS_PENDING);
+	waiting = NULL;
+	turn_until(has_ended, rr_loop_turn(world->loop, RR_SECOND));
+	assert_int_equal(listing.readdir.call.status, RR_VFS_OK);
+	assert_true(listing.readdir.eof);
+	assert_true(lists > 1);
+	for (int i = 0; i < LISTED; i++)
+		assert_int_equal(listing.seen[i], 1);
+}
+
 #define TEST(function) cmocka_unit_test_setup_teardown(function, setup, teardown)
 
 int
@@ -284,8 +544,14 @@ main(void)
 	static const struct CMUnitTest tests[] = {
 		TEST(a_forged_handle_makes_no_storer),
 		TEST(a_lock_holds_its_open),
+		TEST(a_descriptor_for_writing_is_closed_by_the_timer),
+		TEST(the_crew_closes_a_file),
+		TEST(a_file_in_memory_is_closed_at_once_unless_that_frees_it),
+		TEST(locks_end_before_the_file_is_closed),
+		TEST(a_close_without_an_answer_keeps_nobody_waiting),
 		TEST(what_finds_no_object_says_that_it_has_no_attributes),
 		TEST(what_was_set_before_a_failure_is_stored),
+		TEST(a_listing_that_would_wait_midway_has_no_entry_twice),
 		TEST(a_file_without_memory_to_know_it_is_removed_again),
 	};
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "folder.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -55,6 +56,69 @@ reads_and_writes_through_a_descriptor_that_stays(void **state)
 	assert_int_equal(again, fd);
 	assert_int_equal(pread(again, data, sizeof(data), 0), 4);
 	rr_object_put(folder->tree, &file);
+}
+
+/* Returns the errno with which the file, which is no program, is not executed: ETXTBSY while it is open for
+ * writing, else ENOEXEC. */
+static int
+execute(const struct folder *folder, const char *path)
+{
+	char whole[PATH_MAX];
+	char *const none[] = { NULL };
+
+	snprintf(whole, sizeof(whole), "%s/%s", folder->path, path);
+	assert_int_equal(execve(whole, none, none), -1);
+	return errno;
+}
+
+/* Opens the data of the file with this access, and gives it back. Returns the descriptor. */
+static int
+open_once(struct folder *folder, const char *path, int access)
+{
+	struct rr_object file = walk_to(folder, path);
+	int fd;
+
+	assert_int_equal(rr_tree_open(folder->tree, &file, access, &fd), RR_VFS_OK);
+	rr_object_put(folder->tree, &file);
+	return fd;
+}
+
+/* A program that is open for writing cannot be executed. */
+static void
+a_descriptor_for_writing_goes_soon_after_the_last_write(void **state)
+{
+	struct folder *folder = *state;
+	struct rr_nodes *nodes = &folder->tree->core->nodes;
+	struct rr_object file;
+	int fd, reading;
+
+	folder_file(folder, "pub/f", "no program");
+	folder_file(folder, "pub/g", "no program");
+	folder_chmod(folder, "pub/f", 0755);
+	reading = open_once(folder, "f", O_RDONLY);
+	open_once(folder, "g", O_WRONLY);
+	fd = open_once(folder, "f", O_WRONLY);
+	assert_int_equal(execute(folder, "pub/f"), ETXTBSY);
+	/* A stream of writes does not open the file again and again. */
+	for (int i = 0; i < 10; i++) {
+		folder->now += RR_NODE_WRITE_IDLE - 1;
+		rr_tree_tidy(folder->tree);
+		assert_int_equal(open_once(folder, "f", O_WRONLY), fd);
+	}
+	/* Reading is no use of the descriptor for writing, and does not keep it; g was not used meanwhile. */
+	folder->now += RR_NODE_WRITE_IDLE - 1;
+	open_once(folder, "f", O_RDONLY);
+	rr_tree_tidy(folder->tree);
+	assert_int_equal(nodes->writing_count, 1);
+	file = walk_to(folder, "f");
+	folder->now++;
+	rr_tree_tidy(folder->tree);
+	assert_int_equal(execute(folder, "pub/f"), ETXTBSY); /* a call may still use the descriptor */
+	rr_object_put(folder->tree, &file);
+	rr_tree_tidy(folder->tree);
+	assert_int_equal(execute(folder, "pub/f"), ENOEXEC);
+	assert_int_equal(nodes->writing_count, 0);
+	assert_int_equal(open_once(folder, "f", O_RDONLY), reading);
 }
 
 static void
@@ -334,6 +398,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(reads_and_writes_through_a_descriptor_that_stays),
+		TEST(a_descriptor_for_writing_goes_soon_after_the_last_write),
 		TEST(directories_are_only_read_and_other_types_not_opened),
 		TEST(a_read_only_tree_is_not_written),
 		TEST(each_caller_is_checked_also_where_the_descriptor_is_open),
