@@ -17,6 +17,7 @@ rr_nfs_fail(struct rpcrdma_nfs *nfs, int error, const char *format, ...)
 	va_start(args, format);
 	vsnprintf(nfs->text.text, sizeof(nfs->text.text), format, args);
 	va_end(args);
+	nfs->refused = 0;
 	return error;
 }
 

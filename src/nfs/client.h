@@ -119,6 +119,12 @@ int rr_nfs_walk_below(struct rpcrdma_nfs *nfs, const char *path, bool follow, st
 /* Does what rpcrdma_nfs_find() does, but by rr_nfs_walk(): path begins at the mounted directory. */
 int rr_nfs_find(struct rpcrdma_nfs *nfs, const char *path, bool follow, struct rpcrdma_nfs_object *object);
 
+/* Returns the text of rpcrdma_nfs_error(), for a message that a person reads. If that text is of a name that
+ * rr_nfs_walk() did not find, or was refused, where the server of version 4 could have an export, it also
+ * lists the exports. Then the server is asked for them, once, unless the caller is called by the loop; so
+ * this is not for a name that may well be missing. */
+const char *rr_nfs_explain(struct rpcrdma_nfs *nfs);
+
 /* Explains that the server has refused a change with this status: if config.path leads into no export, but to
  * a directory above them, which nobody may change, the error text says so and lists the exports. Returns
  * status. Asks the server, unless the caller is called by the loop. */

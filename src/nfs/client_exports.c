@@ -52,18 +52,31 @@ rr_nfs_exports(struct rpcrdma_nfs *nfs)
 }
 
 int
-rr_nfs_explain(struct rpcrdma_nfs *nfs, const struct rr_nfs_object *here, const char *path, int status)
+rr_nfs_refused(struct rpcrdma_nfs *nfs, const struct rr_nfs_object *here, const char *path, int status)
 {
 	if (!nfs->v4 || (status != NFS3ERR_NOENT && status != NFS3ERR_ACCES) ||
-		here->attributes.fsid != nfs->root_fsid || rr_nfs_exports(nfs)[0] == '\0')
+		here->attributes.fsid != nfs->root_fsid)
 		return status;
-	path += strspn(path, "/");
+	nfs->refused = status;
+	snprintf(nfs->refused_path, sizeof(nfs->refused_path), "%s", path + strspn(path, "/"));
+	return status;
+}
+
+const char *
+rr_nfs_explain(struct rpcrdma_nfs *nfs)
+{
+	const int status = nfs->refused;
+
+	if (status == 0 || rr_loop_calls_back(nfs->engine->loop) || rr_nfs_exports(nfs)[0] == '\0')
+		return nfs->text.text;
 	if (status == NFS3ERR_ACCES)
-		return rr_nfs_fail(nfs, status,
+		rr_nfs_fail(nfs, status,
 			"permission denied: %.40s does not let this host use /%.40s; it exports %s",
-			nfs->server, path, nfs->exports);
-	return rr_nfs_fail(nfs, status, "%.40s has no export of the path /%.40s; it exports %s", nfs->server,
-		path, nfs->exports);
+			nfs->server, nfs->refused_path, nfs->exports);
+	else
+		rr_nfs_fail(nfs, status, "%.40s has no export of the path /%.40s; it exports %s", nfs->server,
+			nfs->refused_path, nfs->exports);
+	return nfs->text.text;
 }
 
 int

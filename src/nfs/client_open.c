@@ -159,7 +159,8 @@ open_is_closed(struct rpcrdma_nfs *nfs, const struct rr_nfs_object *here)
 	/* The list of the exports is read within the limits of the root. */
 	if (open_ask_limits(nfs, &nfs->root) != 0)
 		return false;
-	rr_nfs_explain(nfs, here, nfs->path, NFS3ERR_ACCES);
+	rr_nfs_refused(nfs, here, nfs->path, NFS3ERR_ACCES);
+	(void)rr_nfs_explain(nfs);
 	return nfs->exports[0] != '\0' && here->attributes.fsid == nfs->root_fsid;
 }
 

@@ -273,7 +273,7 @@ rr_nfs_walk(struct rpcrdma_nfs *nfs, const char *path, bool follow, struct rr_nf
 	struct walk walk = { .nfs = nfs, .root = &nfs->root, .root_path = nfs->export };
 	int error = path_walk(&walk, path, follow, object);
 
-	return error > 0 ? rr_nfs_explain(nfs, &walk.here, path, error) : error;
+	return error > 0 ? rr_nfs_refused(nfs, &walk.here, path, error) : error;
 }
 
 int
@@ -296,8 +296,12 @@ rr_nfs_walk_below(struct rpcrdma_nfs *nfs, const char *path, bool follow, struct
 
 	if (nfs->start.length == 0) {
 		error = rr_nfs_walk(nfs, rr_nfs_rest(nfs), true, &start);
-		if (error)
+		/* The object that the URL names is to exist: callers of the public interface report if it
+		 * does not. */
+		if (error) {
+			(void)rr_nfs_explain(nfs);
 			return error;
+		}
 		nfs->start = start.handle;
 	}
 	return path_walk(&walk, path, follow, object);

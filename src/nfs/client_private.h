@@ -34,6 +34,10 @@ struct rpcrdma_nfs {
 	bool exports_known;
 	char exports[112];
 	uint64_t root_fsid;
+	/* The text is that of a LOOKUP which rr_nfs_refused() has noted: its status and path; 0: of another
+	 * failure. */
+	int refused;
+	char refused_path[64];
 	bool cleaning;
 	struct rr_list pending;   /* of struct rr_nfs_pending: operations under way */
 	struct rr_cache pendings; /* the memory of pending operations */
@@ -125,11 +129,11 @@ struct rpcrdma_bytes rr_nfs_string(const char *text);
  * once; the error text stays as it is. */
 const char *rr_nfs_exports(struct rpcrdma_nfs *nfs);
 
-/* Explains that the server has refused a LOOKUP in the directory `here` on the way along `path`: if an export
- * would be there, the error text says that, and lists the exports. Returns status. */
-int rr_nfs_explain(struct rpcrdma_nfs *nfs, const struct rr_nfs_object *here, const char *path, int status);
+/* Notes, for rr_nfs_explain(), that the server has refused a LOOKUP in the directory `here` on the way along
+ * `path`, if an export could be there. The next failure ends the note. Returns status. */
+int rr_nfs_refused(struct rpcrdma_nfs *nfs, const struct rr_nfs_object *here, const char *path, int status);
 
-/* Looks up a path as rr_nfs_walk() does, following links, and explains no error. *last gets the object that
+/* Looks up a path as rr_nfs_walk() does, following links, and notes no refusal. *last gets the object that
  * was found, or else the last one on the way. */
 int rr_nfs_reach(struct rpcrdma_nfs *nfs, const char *path, struct rr_nfs_object *last);
 

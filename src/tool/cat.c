@@ -158,8 +158,8 @@ cat_show(struct cat *cat)
 {
 	cat->object.size = sizeof(cat->object);
 	if (rr_nfs_find(cat->remote.nfs, cat->remote.rest, true, &cat->object) != 0)
-		return rr_outcome_fail(cat->outcome, cat->tool, "%s: %s", cat->remote.name,
-			rpcrdma_nfs_error(cat->remote.nfs));
+		return rr_outcome_fail(
+			cat->outcome, cat->tool, "%s: %s", cat->remote.name, rr_nfs_explain(cat->remote.nfs));
 	if (cat->object.type == RPCRDMA_NFS_DIRECTORY)
 		return rr_outcome_fail(cat->outcome, cat->tool,
 			"%s: it is a directory; `rpcrdma ls` lists it", cat->remote.name);

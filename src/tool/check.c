@@ -182,7 +182,7 @@ rr_check_find_objects(struct rr_check *check, const char *url)
 	if (error == 0)
 		error = rr_nfs_find(remote.nfs, remote.rest, true, &object);
 	if (error && remote.nfs)
-		rr_fail(&check->no_objects, 0, "%s", rpcrdma_nfs_error(remote.nfs));
+		rr_fail(&check->no_objects, 0, "%s", rr_nfs_explain(remote.nfs));
 	if (error == 0)
 		check_rights(check, remote.nfs, &object);
 	if (error == 0 && object.type == RPCRDMA_NFS_DIRECTORY) {

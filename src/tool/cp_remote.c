@@ -19,8 +19,7 @@ rr_cp_remote_fail(struct rr_side *side, int error)
 	if (error == -RPCRDMA_ERR_PEER || error == -RPCRDMA_ERR_NOTSUP || error == -RPCRDMA_ERR_LIMIT)
 		side->fatal = false;
 	rr_nfs_explain_change(side->nfs, error);
-	return rr_fail(
-		&side->text, error < 0 ? error : -RPCRDMA_ERR_SYSTEM, "%s", rpcrdma_nfs_error(side->nfs));
+	return rr_fail(&side->text, error < 0 ? error : -RPCRDMA_ERR_SYSTEM, "%s", rr_nfs_explain(side->nfs));
 }
 
 /* Returns 0 if error is 0. Otherwise stores the text of the error in side->text, for rr_cp_fail(), and

@@ -95,7 +95,7 @@ df_show(struct df *df, const struct rr_remote *remote)
 
 	if (rr_nfs_find(remote->nfs, remote->rest, true, &object) != 0 ||
 		rpcrdma_nfs_statfs(remote->nfs, &object.handle, &space, NULL) != 0)
-		return rr_tool_fail(df->tool, "%s: %s", remote->name, rpcrdma_nfs_error(remote->nfs));
+		return rr_tool_fail(df->tool, "%s: %s", remote->name, rr_nfs_explain(remote->nfs));
 	/* With --json, both octets and files are printed. */
 	(df->json ? df_print_json : df_print_text)(df, remote->name, &space);
 	return RR_EXIT_OK;

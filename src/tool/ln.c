@@ -58,7 +58,7 @@ ln_find(struct rr_pairs *pairs, struct rpcrdma_nfs_object *file)
 
 	if (rr_nfs_find(nfs, pairs->source.path, true, &above) != 0 ||
 		rpcrdma_nfs_lookup(nfs, &above.handle, pairs->source.last, file, NULL) != 0)
-		return rr_pairs_fail(pairs, rpcrdma_nfs_error(nfs));
+		return rr_pairs_fail(pairs, rr_nfs_explain(nfs));
 	if (file->type == RPCRDMA_NFS_DIRECTORY)
 		return rr_pairs_fail(
 			pairs, "a directory cannot have a second name; -s makes a symbolic link");

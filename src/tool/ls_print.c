@@ -23,7 +23,7 @@ int
 rr_ls_fail(const struct rr_ls *ls, const char *where, const char *name)
 {
 	return rr_tool_fail(ls->tool, "%.*s%s%s: %s", RR_LS_WHERE, where, name ? "/" : "", name ? name : "",
-		rpcrdma_nfs_error(ls->remote.nfs));
+		rr_nfs_explain(ls->remote.nfs));
 }
 
 int

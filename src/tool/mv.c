@@ -64,7 +64,7 @@ mv_one(struct rr_pairs *pairs, const char *name)
 	if (!error)
 		error = rpcrdma_nfs_rename(nfs, &from.handle, pairs->source.last, to, name, NULL);
 	if (error)
-		return rr_pairs_fail_both(pairs, rpcrdma_nfs_error(nfs));
+		return rr_pairs_fail_both(pairs, rr_nfs_explain(nfs));
 	mv_say(pairs, name);
 	return RR_EXIT_OK;
 }

@@ -8,7 +8,7 @@ int
 rr_names_fail(struct rr_names *names)
 {
 	return rr_outcome_fail(&names->outcome, names->tool, "%s: %s", names->remote.name,
-		rpcrdma_nfs_error(names->remote.nfs));
+		rr_nfs_explain(names->remote.nfs));
 }
 
 /* Splits the path of the URL into names->last, its last name, and names->path, the path above it. Returns an

@@ -71,7 +71,7 @@ pairs_find_above(struct rr_pairs *pairs)
 		return rr_pairs_fail_there(pairs, "this is no name that a file can have");
 	snprintf(above, sizeof(above), "%.*s", (int)length, pairs->to.rest);
 	if (rr_nfs_find(pairs->to.nfs, above, true, &pairs->directory) != 0)
-		return rr_pairs_fail_there(pairs, rpcrdma_nfs_error(pairs->to.nfs));
+		return rr_pairs_fail_there(pairs, rr_nfs_explain(pairs->to.nfs));
 	return RR_EXIT_OK;
 }
 
@@ -89,7 +89,7 @@ pairs_find(struct rr_pairs *pairs, bool several)
 	if (!error && object->type == RPCRDMA_NFS_DIRECTORY)
 		return RR_EXIT_OK;
 	if (error && error != RPCRDMA_NFS_NOENT)
-		return rr_pairs_fail_there(pairs, rpcrdma_nfs_error(pairs->to.nfs));
+		return rr_pairs_fail_there(pairs, rr_nfs_explain(pairs->to.nfs));
 	if (!error && rr_remote_has_slash(&pairs->to))
 		return rr_pairs_fail_there(pairs, "it is no directory");
 	if (several)

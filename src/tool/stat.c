@@ -82,7 +82,7 @@ stat_show(const struct rr_tool *tool, struct rr_remote *remote, bool json)
 	if (!error && object.type == RPCRDMA_NFS_SYMLINK)
 		error = rpcrdma_nfs_readlink(remote->nfs, &object.handle, target, sizeof(target), NULL);
 	if (error)
-		return rr_tool_fail(tool, "%s: %s", remote->name, rpcrdma_nfs_error(remote->nfs));
+		return rr_tool_fail(tool, "%s: %s", remote->name, rr_nfs_explain(remote->nfs));
 	(json ? stat_print_json : stat_print_text)(remote->name, &object, target);
 	return rr_tool_end_output(tool, RR_EXIT_OK);
 }
