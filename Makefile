@@ -53,9 +53,9 @@ model:
 	@scripts/need build check
 	@test -f build-sanitize/build.ninja || \
 		CC=clang meson setup build-sanitize -Db_sanitize=address,undefined -Db_lundef=false >/dev/null
-	@ninja -C build-sanitize tests/model/model tests/nfs4/model >/dev/null
+	@ninja -C build-sanitize tests/model/model tests/server/nfs4/model >/dev/null
 	@build-sanitize/tests/model/model -n $(or $(STEPS),1000000) $(SEED)
-	@build-sanitize/tests/nfs4/model -n $(or $(STEPS),1000000) $(SEED)
+	@build-sanitize/tests/server/nfs4/model -n $(or $(STEPS),1000000) $(SEED)
 
 # Small changes of the source, each with a test that must fail then (tests/mutations.txt); WORDS= those whose line has one.
 mutate:

@@ -17,9 +17,9 @@
 #include <string.h>
 
 #include "nfs/client.h"
-#include "nfs/server.h"
-#include "nfs4/server.h"
 #include "rpc/server.h"
+#include "server/nfs3/server.h"
+#include "server/nfs4/server.h"
 #include "still.h"
 #include "vfs/gate.h"
 #include "vfs/posix/posix.h"

@@ -6,7 +6,7 @@
  * they are, memory stays within the limit and is given back.
  */
 #include "base/endian.h"
-#include "decode/judge.h"
+#include "decode/judge/judge.h"
 #include "decode/operations.h"
 #include "fuzz.h"
 

@@ -9,7 +9,7 @@
  * Answers are complete, with statuses that their operations may have; and when the clients have begun anew,
  * nothing of theirs is left.
  */
-#include "../tests/nfs4/world.h"
+#include "../tests/server/nfs4/world.h"
 #include "fuzz.h"
 
 enum { HEAD = 4, CALLS = 12, WORDS = 1024, OPERATIONS = 16, SECOND_CLIENT = 1, LEASE_OVER = 2 };

@@ -11,7 +11,7 @@
 
 #include "ulb/binding.h"
 #include "ulb/estimate.h"
-#include "xdr/emit.h"
+#include "xdr/emit/emit.h"
 #include "xdr/tables.h"
 
 enum { ITEMS = 16, SAID = 1 << 20, SCHEMA = 1 << 14 };

@@ -6,8 +6,8 @@
 
 #include "base/cache.h"
 #include "base/loop.h"
-#include "base/pool.h"
-#include "base/spread.h"
+#include "base/share/pool.h"
+#include "base/share/spread.h"
 #include "base/text.h"
 #include "carrier/post.h"
 

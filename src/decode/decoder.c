@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "decode/connection.h"
-#include "decode/roce_table.h"
+#include "decode/roce/table.h"
 
 enum { BUCKETS = 4096, NFS_RDMA_PORT = 20049 };
 

@@ -131,8 +131,8 @@ struct rr_fabric_config {
 	bool markers;        /* iWARP, for tests: ask the peer for markers in what it sends */
 	bool peer_to_peer;   /* iWARP: ask for peer-to-peer mode, in which the responder may send first */
 	bool reuse_port;     /* several fabrics (threads) listen at one address */
-	/* IWARP: the member (base/spread.h) by which the listeners of this fabric share connections with
-	 * those of other engines; or NULL. */
+	/* IWARP: the member (base/share/spread.h) by which the listeners of this fabric share connections
+	 * with those of other engines; or NULL. */
 	struct rr_spread_member *spread;
 };
 

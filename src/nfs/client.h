@@ -4,11 +4,11 @@
 
 #include <rpcrdma/nfs.h>
 
-#include "nfs/limits.h"
 #include "nfs/url.h"
 #include "nfs/v4/newer.h"
 #include "nfs/version.h"
 #include "rpc/client.h"
+#include "ulb/limits.h"
 #include "ulb/nfs3.h"
 
 /*

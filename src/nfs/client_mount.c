@@ -117,7 +117,7 @@ rr_nfs_cut(char *path)
 /* Writes the paths of the server's exports into text, for an error message. text becomes empty if the server
  * does not answer. */
 static void
-list_exports(struct rpcrdma_nfs *nfs, struct rpcrdma_client *client, char *text, size_t size)
+client_list_exports(struct rpcrdma_nfs *nfs, struct rpcrdma_client *client, char *text, size_t size)
 {
 	exports result = NULL;
 	struct rr_call call = mount_prepare(nfs, &MOUNT_V3_program, MOUNTPROC3_EXPORT, NULL, &result);
@@ -143,7 +143,7 @@ mount_refuse(struct rpcrdma_nfs *nfs, struct rpcrdma_client *client, mountstat3 
 {
 	char list[160];
 
-	list_exports(nfs, client, list, sizeof(list));
+	client_list_exports(nfs, client, list, sizeof(list));
 	if (status == MNT3ERR_ACCES || status == MNT3ERR_PERM)
 		return rr_nfs_fail(nfs, (int)status,
 			"permission denied: %.40s does not let this host mount %.40s%s", nfs->server,

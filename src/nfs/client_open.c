@@ -136,7 +136,7 @@ open_session(struct rpcrdma_nfs *nfs, uint32_t minor)
  * exports of a server are in one tree. A LOOKUP of an empty name in an empty handle has the root as its
  * result. */
 static int
-mount_root(struct rpcrdma_nfs *nfs)
+client_mount_root(struct rpcrdma_nfs *nfs)
 {
 	const struct rpcrdma_nfs_handle nowhere = { 0 };
 	struct rr_nfs_object root;
@@ -197,7 +197,7 @@ open_v4(struct rpcrdma_nfs *nfs, uint32_t minor, bool *missing)
 	if (!error)
 		error = open_session(nfs, minor);
 	if (!error)
-		error = mount_root(nfs);
+		error = client_mount_root(nfs);
 	return error ? error : open_ask_limits_there(nfs, missing);
 }
 

@@ -18,7 +18,8 @@ struct rpcrdma_request {
 	uint32_t prog, vers, proc;
 	const char *peer;        /* the caller's address, for messages */
 	struct rr_source source; /* the caller's address and port, as numbers */
-	struct rr_party *party;  /* of the connection: the memory of the reply counts for it (base/share.h) */
+	struct rr_party
+		*party; /* of the connection: the memory of the reply counts for it (base/share/share.h) */
 	const struct rr_auth *auth; /* the flavor of the call */
 	bool places;                /* items may be placed directly with this flavor */
 	bool has_sys;               /* the credential names the caller, in sys */

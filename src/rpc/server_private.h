@@ -3,7 +3,7 @@
 #define RR_RPC_SERVER_PRIVATE_H
 
 #include "base/cache.h"
-#include "base/fair_queue.h"
+#include "base/share/fair_queue.h"
 #include "rpc/server.h"
 
 /* An RPC server, as its files see it: server.c has its life, server_public.c the public functions,

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/address.h"
-#include "tool/option.h"
+#include "tool/option/option.h"
 
 /* Splits spec ("HOST", "HOST:PORT", "[HOST]" or "[HOST]:PORT") in place into *host, without brackets, and
  * *port, which is NULL if spec has no port. Returns 0; or -RPCRDMA_ERR_INVAL if a bracket is not closed, or

@@ -5,7 +5,7 @@
 #include <pthread.h>
 #include <time.h>
 
-#include "tool/measure.h"
+#include "tool/monitor/measure.h"
 
 /* A thread asks other threads, all at once, to add their counters to a measure (measure.h). A thread that
  * answers too late finds that it is not asked any more. A thread has a number from 0 to 63. */

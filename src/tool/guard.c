@@ -16,7 +16,7 @@
 #include "tool/tool.h"
 
 /* The child may take this long to end, which is longer than the times after which it gives up its connections
- * (workers.c) and its storage (serve_run.c). */
+ * (workers.c) and its storage (serve/run.c). */
 #define GUARD_LIMIT (4500 * RR_MILLISECOND)
 
 /* ---- File systems that may hang ---- */

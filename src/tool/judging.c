@@ -5,8 +5,8 @@
 #include <rpcrdma/error.h>
 #include <stdlib.h>
 
-#include "decode/judge.h"
-#include "tool/decode.h"
+#include "decode/judge/judge.h"
+#include "tool/decode/decode.h"
 
 enum { JUDGING_LINES = 1000 }; /* findings that are printed; further findings are only counted */
 

@@ -2,11 +2,11 @@
 #ifndef RR_TOOL_NAMES_H
 #define RR_TOOL_NAMES_H
 
+#include "tool/cp/trail.h"
 #include "tool/filters.h"
 #include "tool/outcome.h"
 #include "tool/remote.h"
 #include "tool/tool.h"
-#include "tool/trail.h"
 
 /* The common part of sub-commands that change names on a server (mkdir, rm): options, and URLs. Each URL
  * names an object by its last name, in a directory that is mounted. */

@@ -5,7 +5,7 @@
 #include "nfs/client.h"
 #include "nfs/url.h"
 #include "tool/advice.h"
-#include "tool/option.h"
+#include "tool/option/option.h"
 
 /* The server that a URL names, mounted. The caller sets the members from `beside` on before rr_remote_open(),
  * which sets the others. */

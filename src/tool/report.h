@@ -5,8 +5,8 @@
 #include <stdio.h>
 
 #include "gateway/gateway.h"
-#include "nfs4/server.h"
 #include "rpc/server.h"
+#include "server/nfs4/server.h"
 
 /* Reports of counters and latencies, as text or as JSON. */
 

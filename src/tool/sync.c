@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "tool/cp.h"
+#include "tool/cp/cp.h"
 
 /* `rpcrdma sync` copies as `rpcrdma cp -a` does, but only what has changed, and can remove what the source
  * does not have. */

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "tool/option.h"
+#include "tool/option/option.h"
 
 /*
  * The `rpcrdma` command: each sub-command has its own file, which defines its struct rr_tool, and a line in

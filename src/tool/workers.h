@@ -3,7 +3,7 @@
 #define RR_TOOL_WORKERS_H
 
 #include "carrier/engine.h"
-#include "tool/monitor.h"
+#include "tool/monitor/monitor.h"
 #include "tool/tool.h"
 
 /*

@@ -4,6 +4,9 @@
 
 #include <rpcrdma/xdr.h>
 
+/* The most octets of one READ or WRITE of NFS version 3, of this server and of this client. */
+enum { RR_NFS_IO_MAX = 1 << 20 };
+
 /* The numbers in NFS messages that bound the sizes of later messages: the attributes of the channels of a
  * session (CREATE_SESSION of NFS version 4.1), maxread and maxwrite (attributes of version 4), and the
  * answer to FSINFO of version 3. A gateway that carries less lowers these numbers on their way, in place;

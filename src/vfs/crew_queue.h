@@ -5,9 +5,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/fair.h"
 #include "base/heap.h"
 #include "base/list.h"
+#include "base/share/fair.h"
 
 /*
  * The queue decides which job of a crew begins next. The queue itself uses neither threads nor locks.
@@ -21,8 +21,8 @@
  * begins when all writes that came before it have ended.
  *
  * A job has an owner: a number that stands for a client's connection, mostly. Of the jobs of one place that
- * may begin, the job of the owner whose jobs took the least time goes first (base/fair.h). So an owner with
- * many or long jobs delays its own jobs only.
+ * may begin, the job of the owner whose jobs took the least time goes first (base/share/fair.h). So an owner
+ * with many or long jobs delays its own jobs only.
  */
 
 enum { RR_CREW_KEYS = 2, RR_CREW_PLACES = 32, RR_CREW_BUCKETS = 64 };

@@ -137,10 +137,10 @@ struct rr_xdr_definition {
 	enum rr_xdr_progress ordered; /* of a TYPE: check.c orders it; of a CONST: evaluate.c evaluates it */
 	struct rr_xdr_definition *after; /* the next type in an order that C accepts */
 	unsigned visited;                /* graph.c: the number of the last search that came here */
-	bool aliased;                    /* emit_scope.c: its second name is in the header */
+	bool aliased;                    /* emit/scope.c: its second name is in the header */
 	bool sized;                      /* sizes.c: size is known */
 	struct rr_xdr_size size;
-	bool wrapped; /* emit_program.c: its functions with void pointers were written */
+	bool wrapped; /* emit/program.c: its functions with void pointers were written */
 	/* walk_shape.c remembers here whether all values take the same number of octets, and how many words
 	 * of instructions move over a value; 0: not known yet. */
 	unsigned uniform, walk_cost;

@@ -109,14 +109,14 @@ void rr_xdr_check(struct rr_xdr_compiler *compiler);
 /* Defines the name of definition and, if it is a type, the names of all enums inside the type. */
 void rr_xdr_define_all(struct rr_xdr_compiler *compiler, struct rr_xdr_definition *definition);
 
-/* check_types.c: finds the definitions of the types that a declaration refers to, and the numbers of its
+/* check/types.c: finds the definitions of the types that a declaration refers to, and the numbers of its
  * sizes. */
 void rr_xdr_resolve(struct rr_xdr_compiler *compiler, struct rr_xdr_declaration *declaration);
 
 /* Whether the declaration is an array of no elements. */
 bool rr_xdr_is_empty(const struct rr_xdr_declaration *declaration);
 
-/* check_known.c: if Sun's RPC library or C defines the declaration's type, sets the type to that definition.
+/* check/known.c: if Sun's RPC library or C defines the declaration's type, sets the type to that definition.
  * For opaque data, also sets the declaration's shape and size. Returns false if the type is not known
  * there. */
 bool rr_xdr_resolve_known(struct rr_xdr_compiler *compiler, struct rr_xdr_declaration *declaration);
@@ -126,15 +126,15 @@ bool rr_xdr_resolve_known(struct rr_xdr_compiler *compiler, struct rr_xdr_declar
  * MAXNETNAMELEN. */
 bool rr_xdr_evaluate_foreign(struct rr_xdr_value *value);
 
-/* check_declarations.c: checks the unions inside a declaration. The definitions of all its types must have
+/* check/declarations.c: checks the unions inside a declaration. The definitions of all its types must have
  * been found, and all names must be defined. */
 void rr_xdr_check_declaration(struct rr_xdr_compiler *compiler, const struct rr_xdr_declaration *declaration);
 
-/* check_names.c: renames members that cannot have their names in C or C++. Members can then no longer be
+/* check/names.c: renames members that cannot have their names in C or C++. Members can then no longer be
  * found by the names that they have in the schema. */
 void rr_xdr_rename_members(struct rr_xdr_compiler *compiler, struct rr_xdr_declaration *declaration);
 
-/* check_programs.c: defines the names of a program's versions and procedures, and checks their numbers. */
+/* check/programs.c: defines the names of a program's versions and procedures, and checks their numbers. */
 void rr_xdr_define_program(struct rr_xdr_compiler *compiler, struct rr_xdr_definition *program);
 /* Finds the definitions of the types that a program's procedures take and return. A type that has no name in
  * C gets a definition with a name. */

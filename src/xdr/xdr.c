@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "xdr/emit.h"
+#include "xdr/emit/emit.h"
 
 /* Runs the compiler. Both outputs are written under temporary names beside their final names, and renamed
  * when all went well. Each output owns its temporary file from xdr_open_output() until xdr_rename_output()

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/share.h"
+#include "base/share/share.h"
 
 enum { MAX = 16, MEMBERS = 64 };
 

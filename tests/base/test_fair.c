@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "base/fair.h"
+#include "base/share/fair.h"
 
 enum { JOBS = 128 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "../test.h"
 
-#include "base/fair_queue.h"
+#include "base/share/fair_queue.h"
 
 enum { MEMBERS = 3 };
 

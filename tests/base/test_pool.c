@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "../test.h"
 
-#include "base/pool.h"
+#include "base/share/pool.h"
 
 #include <stdlib.h>
 #include <string.h>

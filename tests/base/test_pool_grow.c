@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/pool.h"
+#include "base/share/pool.h"
 
 enum { MAX = 32 << 20, MEMBERS = 64, STAGING = 64 << 10, SIZE = (1 << 20) + 4096, PAUSE = 20, STEPS = 600 };
 

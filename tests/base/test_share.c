@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/pool.h"
+#include "base/share/pool.h"
 
 enum { MAX = 32 << 20, PARTIES = 48, HELD = 64, STEPS = 1500, SEEDS = 40 };
 

@@ -8,7 +8,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "base/spread.h"
+#include "base/share/spread.h"
 
 enum { ENGINES = 3, CONNECTIONS = 30 };
 

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "base/pool.h"
+#include "base/share/pool.h"
 #include "carrier/rdma/core/connection.h"
 #include "fabric/filter/fault.h"
 #include "fabric/filter/script.h"

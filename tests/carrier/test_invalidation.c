@@ -3,11 +3,11 @@
 
 #include <netinet/in.h>
 
+#include "../fabric/loop/loop.h"
 #include "carrier/carrier.h"
 #include "carrier/rdma/core/room.h"
 #include "fabric/filter/fault.h"
 #include "fabric/filter/filter.h"
-#include "fabric/loop/loop.h"
 #include "wire/private_data.h"
 
 /* Whether a connection offers remote invalidation, as the peer reads it in the private data. The peer is a

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "fabric/loop/loop.h"
+#include "../fabric/loop/loop.h"
 
 #include "suite.h"
 

@@ -6,13 +6,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "../fabric/loop/loop.h"
 #include "base/address.h"
 #include "carrier/carrier.h"
 #include "carrier/rdma/core/room.h"
 #include "carrier/rdma/provider.h"
 #include "fabric/filter/fault.h"
 #include "fabric/filter/filter.h"
-#include "fabric/loop/loop.h"
 
 /* The choice of the fabric for a connection. The in-process provider stands for the adapters: it is put
  * where an engine keeps them once it has opened them. The tests on the kernel's software adapters show

@@ -4,7 +4,7 @@
 
 #include "../test.h"
 
-#include "decode/judge.h"
+#include "decode/judge/judge.h"
 
 struct broken {
 	const char *name; /* of its capture in corpus/, without the row */

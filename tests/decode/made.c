@@ -6,7 +6,7 @@
 
 #include "base/crc32c.h"
 #include "base/endian.h"
-#include "decode/roce.h"
+#include "decode/roce/roce.h"
 
 /* ---- Packets ---- */
 

@@ -2,7 +2,7 @@
 #ifndef RR_TESTS_DECODE_TALK_H
 #define RR_TESTS_DECODE_TALK_H
 
-#include "decode/judge.h"
+#include "decode/judge/judge.h"
 #include "made.h"
 
 /* This makes conversations between a client and a server, message by message, as an implementation with a

@@ -3,7 +3,7 @@
 
 #include "base/endian.h"
 #include "decode/cm.h"
-#include "decode/roce.h"
+#include "decode/roce/roce.h"
 #include "made.h"
 #include "mutate.h"
 

@@ -8,7 +8,7 @@
 #include "fabric/filter/capture.h"
 #include "fabric/filter/flight.h"
 #include "fabric/iwarp/iwarp.h"
-#include "fabric/loop/loop.h"
+#include "loop/loop.h"
 #include "wire/rpcrdma2.h"
 #include "world.h"
 

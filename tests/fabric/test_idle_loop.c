@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "fabric/loop/loop.h"
 #include "idle.h"
+#include "loop/loop.h"
 
 int
 main(void)

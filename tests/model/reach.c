@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "fabric/loop/endpoint.h"
+#include "../fabric/loop/endpoint.h"
 
 #include "model.h"
 

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../fabric/loop/loop.h"
 #include "carrier/rdma/core/room.h"
 #include "fabric/filter/fault.h"
-#include "fabric/loop/loop.h"
 
 /* What happens, and when. */
 

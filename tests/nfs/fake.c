@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../fabric/loop/loop.h"
 #include "base/checked.h"
-#include "fabric/loop/loop.h"
 #include "fake_private.h"
 
 /* ---- Objects ---- */

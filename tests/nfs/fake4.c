@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../fabric/loop/loop.h"
 #include "base/checked.h"
-#include "fabric/loop/loop.h"
 
 static const uint8_t directory_handle[4] = "dir", file_handle[4] = "file";
 

@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../vfs/memory/memory.h"
 #include "nfs/client.h"
-#include "nfs/server.h"
-#include "vfs/memory/memory.h"
+#include "server/nfs3/server.h"
 
 enum { NODES = 48, NAMES = 6, SIZE = 20000, STEPS = 6000, PIECE = 5000 };
 

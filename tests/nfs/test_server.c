@@ -13,10 +13,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../fabric/loop/loop.h"
 #include "fabric/iwarp/iwarp.h"
-#include "fabric/loop/loop.h"
 #include "nfs/client.h"
-#include "nfs/server.h"
+#include "server/nfs3/server.h"
 #include "vfs/posix/posix.h"
 
 /* This tests server and client in one engine: from the client's calls down to the carrier, and up again to a

@@ -4,10 +4,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../fabric/loop/loop.h"
 #include "../fabric/replay.h"
 #include "fabric/filter/record.h"
 #include "fabric/iwarp/iwarp.h"
-#include "fabric/loop/loop.h"
 #include "world.h"
 
 /* A client and a server work over RDMA, and their events are recorded. Then they run again from the record

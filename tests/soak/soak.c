@@ -20,14 +20,14 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "../fabric/loop/loop.h"
 #include "carrier/rdma/core/room.h"
 #include "fabric/filter/fault.h"
 #include "fabric/iwarp/iwarp.h"
-#include "fabric/loop/loop.h"
 #include "nfs/client.h"
-#include "nfs/server.h"
+#include "server/nfs3/server.h"
 #include "vfs/posix/posix.h"
-#include "vfs/posix/storer.h"
+#include "vfs/posix/store/storer.h"
 
 enum { PIECES = 8, SIZE_MAX_OCTETS = 2 << 20, TURNS_MAX = 400000, OPENS = 40, QUIET = 5 };
 

@@ -2,7 +2,7 @@
 #include "../test.h"
 
 #include "tool/asking.h"
-#include "tool/measure.h"
+#include "tool/monitor/measure.h"
 
 static const struct timespec past = { .tv_sec = 1 };
 

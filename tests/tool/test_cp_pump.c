@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tool/cp_pump.h"
+#include "tool/cp/pump.h"
 #include "tool/tool.h"
 
 /*

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* How many pieces cp moves at a time, with servers near and far. The time is a number that the tests move. */
-#include "tool/cp_window.h"
+#include "tool/cp/window.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

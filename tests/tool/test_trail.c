@@ -4,9 +4,9 @@
 
 #include <string.h>
 
-#include "tool/cp.h"
+#include "tool/cp/cp.h"
 
-/* ---- Functions that cp_tree.c needs of the rest of cp: files are not copied, failures are counted ---- */
+/* ---- Functions that cp/tree.c needs of the rest of cp: files are not copied, failures are counted ---- */
 
 static struct {
 	uint32_t count;

@@ -3,8 +3,8 @@
  * they began. */
 #include <stdlib.h>
 
+#include "memory/memory.h"
 #include "suite.h"
-#include "vfs/memory/memory.h"
 
 static const struct rr_vfs_export exports[] = { { "/" }, { "/other" } };
 

@@ -2,7 +2,7 @@
 /* This tests what files in memory can do beyond other providers: lose their power, and follow a script. */
 #include "suite.h"
 
-#include "vfs/memory/memory.h"
+#include "memory/memory.h"
 
 static const struct rr_vfs_export exports[] = { { "/" } };
 

@@ -80,7 +80,7 @@ static const struct rr_connection_parts rdma_parts = {
 	.ended = rdma_ended,
 };
 
-/* ---- What base/share.c asks about a connection ---- */
+/* ---- What base/share/share.c asks about a connection ---- */
 
 /* Tells whether calls of the peer are under way. */
 static bool
@@ -108,8 +108,8 @@ rdma_moved(void *ctx)
 	return rr_stall_moved(ctx);
 }
 
-/* Ends the connection at once, as it keeps memory that others need; base/share.c decides this. why is the
- * reason, for the log. */
+/* Ends the connection at once, as it keeps memory that others need; base/share/share.c decides this. why is
+ * the reason, for the log. */
 static void
 rdma_cut(void *ctx, const char *why)
 {

@@ -15,8 +15,8 @@
  * Reading stops if a record needs pool memory and there is none, and if the peer has as many calls under way
  * as it may have. It goes on from the waiter for pool memory, or from the carrier's task. The memory of a
  * record grows with the octets that come, unless the peer has proved to use up the memory that it gets
- * (base/pool.h), or there is plenty of memory (rr_pool_step()). A carrier that waits for more memory keeps
- * what it has. */
+ * (base/share/pool.h), or there is plenty of memory (rr_pool_step()). A carrier that waits for more memory
+ * keeps what it has. */
 #include <errno.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -268,8 +268,8 @@ read_took(struct rr_tcp *tcp, enum rr_record_result result, struct rpcrdma_bytes
 }
 
 /* Tells whether the record at the front of `in` may get memory now, or has it already. A peer that has not
- * yet proved that it uses up the memory it holds (base/share.h) must first have sent RR_TCP_BEGUN octets of
- * the record, as fewer octets cost the peer next to nothing. */
+ * yet proved that it uses up the memory it holds (base/share/share.h) must first have sent RR_TCP_BEGUN
+ * octets of the record, as fewer octets cost the peer next to nothing. */
 static bool
 read_may_begin(const struct rr_tcp *tcp, struct rpcrdma_bytes in)
 {

@@ -197,7 +197,7 @@ tcp_wake(struct rr_pool_waiter *waiter)
 	tcp_update(tcp);
 }
 
-/* ---- What base/share.c asks about a connection ---- */
+/* ---- What base/share/share.c asks about a connection ---- */
 
 /* Tells whether this side waits for the peer: to take what is to be written, or to send the rest of a
  * record. */
@@ -218,8 +218,8 @@ tcp_party_moved(void *ctx)
 	return tcp->moved;
 }
 
-/* Ends the connection, as it takes too much memory from others; base/share.c decides this. why is the reason,
- * for the log. */
+/* Ends the connection, as it takes too much memory from others; base/share/share.c decides this. why is the
+ * reason, for the log. */
 static void
 tcp_party_cut(void *ctx, const char *why)
 {

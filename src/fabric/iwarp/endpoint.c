@@ -6,7 +6,7 @@
 
 #include "base/address.h"
 #include "base/errno.h"
-#include "base/share.h"
+#include "base/share/share.h"
 #include "fabric/iwarp/socket.h"
 
 /* The actions of an endpoint: the table in rr_iwarp_endpoint_event() says which action an event has in each

@@ -3,7 +3,7 @@
 #define RR_FABRIC_IWARP_ENDPOINT_H
 
 #include "base/alive.h"
-#include "base/spread.h"
+#include "base/share/spread.h"
 #include "fabric/iwarp/engine.h"
 
 /* Shared by the files of the provider: an engine with its socket, its place in the loop, and its timers. */

@@ -125,16 +125,6 @@ job_forget(struct rr_vfs_call *call, const struct rr_ceph_row *row)
 			changes[i]->exact = changes[i]->after.valid = false;
 }
 
-void
-rr_ceph_under_way(struct rr_ceph_vfs *vfs)
-{
-	struct rr_vfs_counters *counters = &vfs->counters;
-
-	counters->later++;
-	if (++counters->under_way > counters->under_way_peak)
-		counters->under_way_peak = counters->under_way;
-}
-
 enum rr_vfs_status
 rr_ceph_begin(struct rr_vfs *vfs, const struct rr_ceph_row *row, struct rr_vfs_call *call)
 {

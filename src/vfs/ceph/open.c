@@ -243,6 +243,16 @@ rr_ceph_open_hold(struct rr_vfs_open *open)
 	pthread_mutex_unlock(&open->ceph->lock);
 }
 
+void
+rr_ceph_under_way(struct rr_ceph_vfs *vfs)
+{
+	struct rr_vfs_counters *counters = &vfs->counters;
+
+	counters->later++;
+	if (++counters->under_way > counters->under_way_peak)
+		counters->under_way_peak = counters->under_way;
+}
+
 /* Does the job that closes the file of an open, in a thread of the crew: it may have to wait until the
  * cluster has removed the open's locks. */
 static bool

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* This file looks after the tree, by a timer: it continues a search for an object that a call began and did
- * not wait for (tree_search.h), and closes descriptors that are not used any more. The work is a job of the
+ * not wait for (tree/search.h), and closes descriptors that are not used any more. The work is a job of the
  * crew, or is done in the loop's thread where there is no crew. Descriptors in file systems that may not
  * answer are closed by jobs of their own (close.c). */
 #include "vfs/posix/posix_private.h"

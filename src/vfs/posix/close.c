@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * This file closes opens (open.h), and descriptors of the tree that are far (tree_node.h). close(2) may take
+ * This file closes opens (open.h), and descriptors of the tree that are far (tree/node.h). close(2) may take
  * long. A file system on a network or in user space hears of it, and may not answer. Any file system may free
  * the blocks of a file without a name then, or begin to write the data of a file. So a thread of the crew
  * calls close(2), in a job that counts for the file system of the open. The loop's thread closes only files
@@ -12,7 +12,7 @@
 
 #include "vfs/posix/posix_private.h"
 #include "vfs/posix/shared.h"
-#include "vfs/posix/tree_node.h"
+#include "vfs/posix/tree/node.h"
 
 /* Tells whether closing the open ends at once: its file is in memory, and is not removed with this. */
 static bool

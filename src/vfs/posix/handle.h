@@ -6,7 +6,7 @@
 
 #include "base/endian.h"
 #include "base/siphash.h"
-#include "vfs/posix/tree.h"
+#include "vfs/posix/tree/tree.h"
 
 /*
  * The fields of a file handle, each with its number of octets; numbers have the most significant octet first:
@@ -14,7 +14,7 @@
  *   version (4) 1 | depth 1 | export 4 | device 4 | inode 8 | birth 8 | hints 0..22 | check 16
  *
  * The depth is the number of components in the object's path below the export's root. A hint is one octet of
- * a keyed hash of a component's name: a search for the object goes along it first (tree_search.h). There is
+ * a keyed hash of a component's name: a search for the object goes along it first (tree/search.h). There is
  * one hint for each component, up to 22, so the depth says how many there are. The check is a keyed hash
  * (SipHash-2-4, 128 bits) of all octets before it: a client without the key forges a handle with one chance
  * in 2^128 for each call.

@@ -5,7 +5,7 @@
 #include <stdatomic.h>
 
 #include "vfs/crew_queue.h"
-#include "vfs/posix/tree.h"
+#include "vfs/posix/tree/tree.h"
 #include "vfs/vfs.h"
 
 /* These are opens (files that a caller of the provider has opened) and their share reservations. An open

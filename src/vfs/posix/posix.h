@@ -3,14 +3,14 @@
 #define RR_VFS_POSIX_POSIX_H
 
 #include "vfs/posix/shared.h"
-#include "vfs/posix/tree.h"
+#include "vfs/posix/tree/tree.h"
 
 /*
  * This is the provider of directory trees of this machine. rr_posix_new() makes a provider.
  *
  * shared is the same for the providers of all threads that export the same directories; it must exist as long
  * as any of these providers. loop is the loop of the calling thread. From the loop, the provider also
- * continues searches for objects (tree_search.h), and closes descriptors that are not used any more. Where
+ * continues searches for objects (tree/search.h), and closes descriptors that are not used any more. Where
  * loop is NULL, all operations end at once. Errors: as rr_tree_new().
  */
 int rr_posix_new(const struct rr_env *env, struct rr_loop *loop, const struct rr_tree_config *config,

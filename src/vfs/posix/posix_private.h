@@ -6,7 +6,7 @@
 #include "vfs/posix/open.h"
 #include "vfs/posix/posix.h"
 #include "vfs/posix/ring.h"
-#include "vfs/posix/storer.h"
+#include "vfs/posix/store/storer.h"
 
 /* This header has the parts that the files of the provider share: the provider, operations at work, and steps
  * that many operations take. An operation is done by the loop's thread or by a thread of the crew, each with
@@ -106,7 +106,7 @@ void rr_posix_leases_init(struct rr_posix *posix);
 void rr_posix_leases_end(struct rr_posix *posix);
 enum rr_vfs_status rr_posix_lease(struct rr_vfs *vfs, struct rr_vfs_lease *lease);
 
-/* ---- op_data.c, op_readdir.c ---- */
+/* ---- op/data.c, op/readdir.c ---- */
 
 /* Reads the rest of a read (work->rest), waiting for the disk, fills in the read's output, and gives the
  * subject back. Returns the read's status. */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "vfs/posix/posix_private.h"
-#include "vfs/posix/tree_private.h"
+#include "vfs/posix/tree/tree_private.h"
 
 /* Fills in the subject (the object of an operation) from an open, with the present attributes of the object.
  * Returns RR_VFS_BUSY where getting the attributes might wait and waiting is not allowed now. */

@@ -6,7 +6,7 @@
 
 #include <limits.h>
 
-#include "vfs/posix/tree_private.h"
+#include "vfs/posix/tree/tree_private.h"
 
 /* This makes a directory of its own for each test, with an export "/pub" of its sub-directory pub, and a
  * clock that stands still. */

@@ -2,7 +2,7 @@
 #include "../../test.h"
 
 #include "base/env.h"
-#include "vfs/posix/store_pace.h"
+#include "vfs/posix/store/pace.h"
 
 enum { CALLERS = 64 };
 

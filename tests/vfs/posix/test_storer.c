@@ -11,7 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "vfs/posix/storer.h"
+#include "vfs/posix/store/storer.h"
 
 enum { MANY = 40 };
 

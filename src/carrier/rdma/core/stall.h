@@ -2,13 +2,13 @@
 #ifndef RR_CARRIER_RDMA_CORE_STALL_H
 #define RR_CARRIER_RDMA_CORE_STALL_H
 
-#include "base/share.h"
+#include "base/share/share.h"
 
 /* Watches how much moves on a connection for which others wait. A peer may be slow, or stop reading for as
  * long as it likes, as long as that costs no other peer anything. The peer is cut off if
  *
  * - others wait for payload memory, the connection holds some of it, and its peer has something to take or to
- * bring, but moves too little (base/share.c decides this, by rr_stall_moved());
+ * bring, but moves too little (base/share/share.c decides this, by rr_stall_moved());
  * - others wait for Receives, work requests of the connection are under way, and its peer moves too little;
  * or
  * - calls of this side wait for a credit, and all credits are held by cancelled calls that were not answered

@@ -11,7 +11,7 @@
  * The engine's configuration bounds how many a connection may have, and the octets in them. A chunk that was
  * withdrawn after a timeout still counts, without its octets, as long as its RDMA_DONE may come: a requester
  * that never sends an RDMA_DONE gets no more chunks. A requester that pulls nothing while others wait for the
- * memory loses its connection (base/share.h). */
+ * memory loses its connection (base/share/share.h). */
 #define RR_PROVIDED_TIMEOUT (10 * RR_SECOND) /* and a second more for each MiB */
 
 /* Tells whether the reply to a call of that version may lie in a Read chunk at all. */

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The start-time fair queueing of fair_queue.h. A member that is charged pays from the clock on, if its tag
+ * is behind the clock: so it has no claim to time that it did not use before. */
+#include "base/share/fair_queue.h"
+
+#include "base/list.h"
+
+static struct rr_fair_member *
+fair_member_of(struct rr_heap_link *link)
+{
+	return rr_container(link, struct rr_fair_member, link);
+}
+
+/* The order of the heap: the lower tag is first; of equal tags, the one that began to wait first. */
+static bool
+fair_member_is_before(struct rr_heap_link *a, struct rr_heap_link *b)
+{
+	const struct rr_fair_member *first = fair_member_of(a), *second = fair_member_of(b);
+
+	return first->tag < second->tag || (first->tag == second->tag && first->order < second->order);
+}
+
+void
+rr_fair_queue_init(struct rr_fair_queue *queue)
+{
+	*queue = (struct rr_fair_queue){ .clock = 0 };
+	rr_heap_init(&queue->heap, fair_member_is_before);
+}
+
+void
+rr_fair_queue_wait(struct rr_fair_queue *queue, struct rr_fair_member *member)
+{
+	if (member->waits)
+		return;
+	member->order = ++queue->order;
+	member->waits = true;
+	rr_heap_add(&queue->heap, &member->link);
+}
+
+void
+rr_fair_queue_leave(struct rr_fair_queue *queue, struct rr_fair_member *member)
+{
+	if (member->waits)
+		rr_heap_remove(&queue->heap, &member->link);
+	member->waits = false;
+}
+
+struct rr_fair_member *
+rr_fair_queue_take(struct rr_fair_queue *queue)
+{
+	struct rr_fair_member *member;
+
+	if (rr_fair_queue_empty(queue))
+		return NULL;
+	member = fair_member_of(queue->heap.first);
+	rr_fair_queue_leave(queue, member);
+	rr_fair_queue_begin(queue, member);
+	return member;
+}

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "server/mount/mount.h"
+
+#include <string.h>
+
+/* This file has the procedures of MOUNT version 3 (RFC 1813, section 5) that a server offers besides NFS. */
+
+/* Translates a status of NFS into a status of MOUNT. Statuses that both protocols have are numbered alike;
+ * any other status becomes MNT3ERR_SERVERFAULT. */
+static mountstat3
+mount_status(nfsstat3 status)
+{
+	switch (status) {
+	case NFS3_OK: return MNT3_OK;
+	case NFS3ERR_PERM: return MNT3ERR_PERM;
+	case NFS3ERR_NOENT: return MNT3ERR_NOENT;
+	case NFS3ERR_IO: return MNT3ERR_IO;
+	case NFS3ERR_ACCES: return MNT3ERR_ACCES;
+	case NFS3ERR_NOTDIR: return MNT3ERR_NOTDIR;
+	case NFS3ERR_INVAL: return MNT3ERR_INVAL;
+	case NFS3ERR_NAMETOOLONG: return MNT3ERR_NAMETOOLONG;
+	case NFS3ERR_NOTSUPP: return MNT3ERR_NOTSUPP;
+	default: return MNT3ERR_SERVERFAULT;
+	}
+}
+
+/* Lists in the result of MNT the flavors of authentication that the export allows this caller, the strongest
+ * first. Returns false if there is no memory. */
+static bool
+mount_list_flavors(struct rr_nfs_work *work, mountres3_ok *ok)
+{
+	static const struct {
+		uint8_t bit;
+		int32_t flavor;
+	} all[] = { { RR_RIGHT_SYS, RR_AUTH_SYS }, { RR_RIGHT_NONE, RR_AUTH_NONE } };
+	int32_t *values = rr_nfs_alloc(work->request, sizeof(all) / sizeof(all[0]) * sizeof(*values));
+
+	for (size_t i = 0; values && i < sizeof(all) / sizeof(all[0]); i++)
+		if (work->op.walk.flavors & all[i].bit)
+			values[ok->auth_flavors.count++] = all[i].flavor;
+	ok->auth_flavors.values = values;
+	return values != NULL;
+}
+
+static void
+mount_skip_slashes(struct rpcrdma_bytes *path)
+{
+	while (path->length > 0 && *(const char *)path->data == '/')
+		*path = (struct rpcrdma_bytes){ (const char *)path->data + 1, path->length - 1 };
+}
+
+/* Begins to look up the next component of the path in the directory that was reached so far. Returns the
+ * status of the lookup, or RR_VFS_PENDING if it ends later. */
+static enum rr_vfs_status
+mount_step(struct rr_nfs_work *work)
+{
+	struct rr_nfs_walk *walk = &work->op.walk;
+	struct rr_vfs *vfs = work->server->vfs;
+
+	walk->lookup.directory = (struct rr_vfs_object){ .handle = { walk->at.data, walk->at.length } };
+	walk->lookup.name = rr_vfs_next_component(&walk->rest);
+	mount_skip_slashes(&walk->rest);
+	return vfs->ops->lookup(vfs, &walk->lookup);
+}
+
+/* Finds the export that contains the path, stores its number in *number, and sets the identity with which the
+ * caller acts in it. If there is no such export, a caller that may not use all exports gets RR_VFS_ACCESS,
+ * not RR_VFS_NOENT, and so does not learn which other names exist. */
+static enum rr_vfs_status
+mount_export(struct rr_nfs_work *work, uint32_t *number)
+{
+	const struct rr_gate_caller caller = rr_nfs_caller(work->request);
+	struct rr_nfs_walk *walk = &work->op.walk;
+	struct rr_gate *gate = work->server->gate;
+	const dirpath *path = work->args;
+	const struct rr_rule *rule;
+
+	*number = rr_vfs_find_export(work->server->vfs, *path, &walk->rest);
+	if (*number == work->server->vfs->export_count)
+		return rr_gate_all_open(gate, &caller) ? RR_VFS_NOENT : RR_VFS_ACCESS;
+	rule = rr_gate_rule(gate, &caller, *number);
+	if (!rule) {
+		rr_gate_log_refusal(gate, &caller, *number);
+		return RR_VFS_ACCESS;
+	}
+	walk->flavors = rule->right.flavors;
+	/* MNT may be called with any flavor: its result lists the flavors that the export accepts. */
+	rr_gate_identify(caller.sys, &rule->right, &work->identity);
+	return RR_VFS_OK;
+}
+
+/* Begins the procedure MNT. The root of an export is given to every caller that may use the export. A
+ * directory below the root is looked up with the caller's identity, as by LOOKUP: a caller that may not reach
+ * the directory gets no handle, and does not learn whether the directory exists. */
+static enum rr_vfs_status
+mount_begin(struct rr_nfs_work *work)
+{
+	struct rr_nfs_walk *walk = &work->op.walk;
+	struct rr_vfs *vfs = work->server->vfs;
+	uint32_t number;
+	enum rr_vfs_status status = mount_export(work, &number);
+
+	if (status != RR_VFS_OK)
+		return status;
+	vfs->ops->root(vfs, number, &walk->at);
+	mount_skip_slashes(&walk->rest);
+	if (walk->rest.length > 0)
+		return mount_step(work);
+	/* The path is that of the export itself: its root is the result, as if it had been looked up. */
+	walk->lookup.handle = walk->at;
+	walk->lookup.attributes.type = RR_VFS_DIRECTORY;
+	return RR_VFS_OK;
+}
+
+/* Goes on with the lookup of the path after one component was found. At the end of the path, completes the
+ * result of MNT, and adds the mount to the server's list. Returns RPCRDMA_HANDLE_KEPT if a lookup is still
+ * under way. */
+static enum rpcrdma_handled
+mount_end(struct rr_nfs_work *work, enum rr_vfs_status status)
+{
+	struct rr_nfs_walk *walk = &work->op.walk;
+	mountres3 *res = work->result;
+	mountres3_ok *ok = &res->u.mountinfo;
+	nfs_fh3 handle;
+
+	while (status == RR_VFS_OK && walk->rest.length > 0) {
+		walk->at = walk->lookup.handle;
+		status = mount_step(work);
+	}
+	if (status == RR_VFS_PENDING)
+		return RPCRDMA_HANDLE_KEPT;
+	if (status == RR_VFS_OK && walk->lookup.attributes.type != RR_VFS_DIRECTORY)
+		status = RR_VFS_NOTDIR;
+	if (status == RR_VFS_OK &&
+		(!mount_list_flavors(work, ok) || !rr_nfs_handle(work, &walk->lookup.handle, &handle)))
+		status = RR_VFS_FAULT;
+	res->fhs_status = mount_status(rr_nfs_status(status));
+	if (status == RR_VFS_OK)
+		ok->fhandle = handle.data;
+	if (status == RR_VFS_OK && work->server->mounts)
+		rr_mounts_add(work->server->mounts, &work->request->source, *(const dirpath *)work->args);
+	return RPCRDMA_HANDLED;
+}
+
+const struct rr_nfs_procedure rr_proc_mnt = { mount_begin, mount_end, sizeof(struct rr_nfs_walk) };
+
+/* Sets the list of clients of an export to the client that the rule names. The list is empty if the rule is
+ * for all clients. Returns false if there is no memory. */
+static bool
+mount_export_group(struct rpcrdma_request *request, const struct rr_rule *rule, groups *result)
+{
+	struct groupnode *node;
+	char *client;
+
+	if (rule->kind == RR_RULE_ALL)
+		return true;
+	/* The text is copied, as the rules may have changed when the reply is sent. */
+	node = rr_nfs_alloc(request, sizeof(*node));
+	client = rr_nfs_alloc(request, strlen(rule->client) + 1);
+	if (!node || !client)
+		return false;
+	strcpy(client, rule->client);
+	node->gr_name = (struct rpcrdma_bytes){ client, (uint32_t)strlen(client) };
+	*result = node;
+	return true;
+}
+
+/* Handles the procedure EXPORT: lists the exports that the caller may use, each with the clients of the rule
+ * by which the caller may use it. */
+enum rpcrdma_handled
+rr_proc_export(void *ctx, struct rpcrdma_request *request, const void *args, void *result)
+{
+	const struct rr_nfs_server *server = ctx;
+	const struct rr_gate_caller caller = rr_nfs_caller(request);
+	const struct rr_vfs *vfs = server->vfs;
+	exports *next = result;
+
+	(void)args;
+	for (uint32_t i = 0; i < vfs->export_count; i++) {
+		const struct rr_rule *rule = rr_gate_rule(server->gate, &caller, i);
+		const char *path = vfs->exports[i].name;
+		struct exportnode *node;
+
+		if (!rule)
+			continue;
+		node = rr_nfs_alloc(request, sizeof(*node));
+		if (!node || !mount_export_group(request, rule, &node->ex_groups))
+			return RPCRDMA_HANDLE_SYSTEM_ERR;
+		node->ex_dir = (struct rpcrdma_bytes){ path, (uint32_t)strlen(path) };
+		*next = node;
+		next = &node->ex_next;
+	}
+	return RPCRDMA_HANDLED;
+}
+
+/* Copies a mount into a new element of the result of DUMP. Returns NULL if there is no memory. */
+static struct mountbody *
+mount_node(struct rpcrdma_request *request, const struct rr_mounts_entry *entry)
+{
+	struct mountbody *node = rr_nfs_alloc(request, sizeof(*node));
+	struct rr_mounts_entry *copy = rr_nfs_alloc(request, sizeof(*copy));
+
+	if (!node || !copy)
+		return NULL;
+	*copy = *entry;
+	node->ml_hostname = (struct rpcrdma_bytes){ copy->host, (uint32_t)strlen(copy->host) };
+	node->ml_directory = (struct rpcrdma_bytes){ copy->path, (uint32_t)strlen(copy->path) };
+	return node;
+}
+
+/* Handles the procedure DUMP: lists all mounts for a caller that may use all exports; for any other caller,
+ * only the mounts of the caller's host. The list ends when there is no memory for more. RFC 1813, 5.2.2:
+ * "returns the list of remotely mounted file systems". */
+enum rpcrdma_handled
+rr_proc_dump(void *ctx, struct rpcrdma_request *request, const void *args, void *result)
+{
+	const struct rr_nfs_server *server = ctx;
+	const struct rr_gate_caller caller = rr_nfs_caller(request);
+	const struct rr_source *only = rr_gate_all_open(server->gate, &caller) ? NULL : &caller.source;
+	mountlist *next = result;
+
+	(void)args;
+	for (uint32_t i = 0; server->mounts && i < RR_MOUNTS_MAX; i++) {
+		struct rr_mounts_entry entry;
+
+		if (!rr_mounts_get(server->mounts, i, only, &entry))
+			continue;
+		*next = mount_node(request, &entry);
+		if (!*next)
+			break;
+		next = &(*next)->ml_next;
+	}
+	return RPCRDMA_HANDLED;
+}
+
+/* Handles the procedures UMNT, whose argument is the path, and UMNTALL, which has no arguments: removes one
+ * mount of the caller's host from the server's list, or all of them. */
+enum rpcrdma_handled
+rr_proc_umnt(void *ctx, struct rpcrdma_request *request, const void *args, void *result)
+{
+	const struct rr_nfs_server *server = ctx;
+
+	(void)result;
+	if (server->mounts)
+		rr_mounts_remove(
+			server->mounts, &request->source, request->proc == MOUNTPROC3_UMNT ? args : NULL);
+	return RPCRDMA_HANDLED;
+}

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* This file keeps which connections are bound to which channels of a session: RFC 8881, sections 2.10.3.1 and
+ * 18.34. */
+#include <string.h>
+
+#include "server/nfs4/tables/session.h"
+
+void
+rr_nfs4_conn_init(struct rr_nfs4_conn *conn)
+{
+	rr_list_init(&conn->bindings);
+	rr_nfs4_origin_init(&conn->origin);
+}
+
+/* Returns the binding of this connection to this session; NULL if the connection is not bound to the
+ * session. A session has few bindings; a connection may have one to each of thousands of sessions. */
+static struct rr_nfs4_binding *
+binding_find(const struct rr_nfs4_session *session, const struct rr_nfs4_conn *conn)
+{
+	rr_list_for_each (link, &session->bindings) {
+		struct rr_nfs4_binding *binding = rr_container(link, struct rr_nfs4_binding, of_session);
+
+		if (binding->conn == conn)
+			return binding;
+	}
+	return NULL;
+}
+
+/* Unbinds the connection of the binding from the backchannel of the session; does nothing if the connection
+ * is bound to the fore channel alone. If the backchannel has no other connection, it counts as untested from
+ * now on: a CB_NULL will test the next connection. */
+static void
+binding_drop_back(struct rr_nfs4_binding *binding)
+{
+	struct rr_nfs4_session *session = binding->session;
+
+	if (!(binding->channels & RR_NFS4_BACK))
+		return;
+	binding->channels &= ~(uint32_t)RR_NFS4_BACK;
+	if (--session->back_count == 0)
+		session->back_works = false;
+}
+
+/* Removes a binding from its session and its connection, and frees it. */
+static void
+binding_drop(struct rr_nfs4_binding *binding)
+{
+	struct rr_nfs4_session *session = binding->session;
+
+	binding_drop_back(binding);
+	rr_list_remove(&binding->of_session);
+	rr_list_remove(&binding->of_conn);
+	session->binding_count--;
+	rr_free(session->table->env, binding);
+}
+
+void
+rr_nfs4_conn_end(struct rr_nfs4_conn *conn)
+{
+	rr_list_for_each (link, &conn->bindings)
+		binding_drop(rr_container(link, struct rr_nfs4_binding, of_conn));
+	rr_nfs4_origin_end(&conn->origin);
+}
+
+void
+rr_nfs4_unbind_back(struct rr_nfs4_session *session, const struct rr_nfs4_conn *conn)
+{
+	struct rr_nfs4_binding *binding = binding_find(session, conn);
+
+	if (binding)
+		binding_drop_back(binding);
+}
+
+void
+rr_nfs4_unbind_all(struct rr_nfs4_session *session)
+{
+	rr_list_for_each (link, &session->bindings)
+		binding_drop(rr_container(link, struct rr_nfs4_binding, of_session));
+}
+
+void
+rr_nfs4_bind(struct rr_nfs4_session *session, struct rr_nfs4_conn *conn, uint32_t channels)
+{
+	struct rr_nfs4_binding *binding = binding_find(session, conn);
+
+	if (!binding && session->binding_count < RR_NFS4_BINDINGS_PER_SESSION) {
+		binding = rr_alloc(session->table->env, sizeof(*binding));
+		if (binding) {
+			binding->session = session;
+			binding->conn = conn;
+			rr_list_append(&session->bindings, &binding->of_session);
+			rr_list_append(&conn->bindings, &binding->of_conn);
+			session->binding_count++;
+			/* If the client's connection has ended, the client counts under this one now. */
+			rr_nfs4_origin_found(&conn->origin, &session->client->holding);
+		}
+	}
+	if (!binding)
+		return;
+	if (channels & ~binding->channels & RR_NFS4_BACK)
+		session->back_count++;
+	binding->channels |= channels;
+}
+
+uint32_t
+rr_nfs4_bound(const struct rr_nfs4_session *session, const struct rr_nfs4_conn *conn)
+{
+	const struct rr_nfs4_binding *binding = binding_find(session, conn);
+
+	return binding ? binding->channels : 0;
+}
+
+struct rr_nfs4_conn *
+rr_nfs4_back_conn(const struct rr_nfs4_session *session)
+{
+	rr_list_for_each (link, &session->bindings) {
+		struct rr_nfs4_binding *binding = rr_container(link, struct rr_nfs4_binding, of_session);
+
+		if (binding->channels & RR_NFS4_BACK)
+			return binding->conn;
+	}
+	return NULL;
+}
+
+/*
+ * Returns the channels to bind, as the client asks: RR_NFS4_FORE, RR_NFS4_BACK or both; 0 if the value is
+ * unknown, or demands the backchannel of a session whose callbacks have no credential. RFC 8881, 18.34.3: "If
+ * the client specified CDFC4_FORE, the server MUST return CDFS4_FORE." A client that leaves the choice to the
+ * server gets both channels, so that callbacks have one more connection to use.
+ */
+static uint32_t
+binding_channels(const struct rr_nfs4_session *session, channel_dir_from_client4 direction)
+{
+	uint32_t back = session->has_cred ? RR_NFS4_BACK : 0;
+
+	switch (direction) {
+	case CDFC4_FORE: return RR_NFS4_FORE;
+	case CDFC4_BACK: return back;
+	case CDFC4_FORE_OR_BOTH: return RR_NFS4_FORE | back;
+	case CDFC4_BACK_OR_BOTH: return back ? RR_NFS4_FORE | back : 0;
+	}
+	return 0;
+}
+
+/* Returns the session with this ID; NULL if there is no such session, or if the caller may not bind a
+ * connection to it: callbacks go to the client alone. A connection that SEQUENCE has bound may come from any
+ * address. */
+static struct rr_nfs4_session *
+binding_session(const struct rr_nfs4_sessions *sessions, struct rr_nfs4_principal principal,
+	const struct rr_nfs4_conn *conn, const sessionid4 id)
+{
+	struct rr_nfs4_session *session = rr_nfs4_session_find(sessions, id);
+
+	if (!session || rr_nfs4_client_is_of(session->client, principal, &conn->origin))
+		return session;
+	return rr_nfs4_bound(session, conn) && rr_nfs4_principal_same(session->client->principal, principal)
+		       ? session
+		       : NULL;
+}
+
+/*
+ * Carries out BIND_CONN_TO_SESSION. It fails with NFS4ERR_INVAL if the connection is bound to the backchannel
+ * and the client now asks for the fore channel alone. RFC 8881, 18.34.3: "Invoking BIND_CONN_TO_SESSION on a
+ * connection already associated with the specified session has no effect, and the server MUST respond with
+ * NFS4_OK, unless the client is demanding changes to the set of channels the connection is associated with.
+ * If so, the server MUST return NFS4ERR_INVAL." The backchannel may still be added to the fore channel:
+ * SEQUENCE binds a connection to the fore channel, and the client cannot know of that binding. If the
+ * connection cannot be bound now, it fails with NFS4ERR_DELAY.
+ */
+void
+rr_nfs4_bind_conn_to_session(const struct rr_nfs4_sessions *sessions, struct rr_nfs4_principal principal,
+	struct rr_nfs4_conn *conn, const BIND_CONN_TO_SESSION4args *args, BIND_CONN_TO_SESSION4res *res)
+{
+	struct rr_nfs4_session *session = binding_session(sessions, principal, conn, args->bctsa_sessid);
+	BIND_CONN_TO_SESSION4resok *ok = &res->u.bctsr_resok4;
+	uint32_t channels = session ? binding_channels(session, args->bctsa_dir) : 0, bound;
+
+	res->bctsr_status = !session ? NFS4ERR_BADSESSION : channels == 0 ? NFS4ERR_INVAL : NFS4_OK;
+	if (res->bctsr_status != NFS4_OK)
+		return;
+	bound = rr_nfs4_bound(session, conn);
+	if (bound & ~channels & RR_NFS4_BACK) {
+		res->bctsr_status = NFS4ERR_INVAL;
+		return;
+	}
+	if (channels & RR_NFS4_BACK)
+		session->wants_back = true;
+	rr_nfs4_bind(session, conn, channels);
+	/* There is no memory, or the session has as many connections as it may have. */
+	if (channels & ~rr_nfs4_bound(session, conn)) {
+		res->bctsr_status = NFS4ERR_DELAY;
+		return;
+	}
+	memcpy(ok->bctsr_sessid, args->bctsa_sessid, sizeof(ok->bctsr_sessid));
+	/* RR_NFS4_FORE and RR_NFS4_BACK have the values of CDFS4_FORE and CDFS4_BACK. */
+	ok->bctsr_dir = (channel_dir_from_server4)channels;
+	/* RFC 8881, 2.10.7.4: a connection over RDMA is in RDMA mode from its beginning, so there is no step
+	 * up. */
+	ok->bctsr_use_conn_in_rdma_mode = false;
+}

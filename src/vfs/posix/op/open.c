@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* This file has the operations open and lock. vfs.h describes what each of them does, with its arguments and
+ * results. */
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "vfs/posix/posix_private.h"
+#include "vfs/posix/tree/tree_private.h"
+
+static int
+open_access(uint32_t share)
+{
+	if (share == RR_VFS_SHARE_READ)
+		return O_RDONLY;
+	return share == RR_VFS_SHARE_WRITE ? O_WRONLY : O_RDWR;
+}
+
+static enum rr_vfs_status
+open_type(const struct rr_object *object)
+{
+	switch (object->st.stx_mode & S_IFMT) {
+	case S_IFREG: return RR_VFS_OK;
+	case S_IFDIR: return RR_VFS_ISDIR;
+	case S_IFLNK: return RR_VFS_SYMLINK;
+	default: return RR_VFS_WRONG_TYPE;
+	}
+}
+
+/* Opens a new descriptor of the file with this access (RR_VFS_SHARE_*). Where the open that the call names
+ * has this access already, the thread opens the file as the server itself, without checking a permission, and
+ * acts as the server from then on. */
+static enum rr_vfs_status
+open_descriptor(struct rr_posix_work *work, struct rr_posix_subject *subject, uint32_t share, int *fd)
+{
+	if ((share & RR_VFS_SHARE_WRITE) && rr_posix_read_only(work))
+		return RR_VFS_ROFS;
+	if (!subject->open || share & ~subject->open->access)
+		return rr_tree_open_apart(work->tree, &subject->object, open_access(share), fd);
+	rr_tree_as_self(work->tree);
+	*fd = rr_tree_reopen(work->tree, subject->open->fd, open_access(share));
+	return *fd < 0 ? rr_vfs_errno(errno) : RR_VFS_OK;
+}
+
+/* Makes an open of the object with the access that the call asks for, and stores the open in opening->open.
+ * Also makes its share reservation, except for RR_VFS_BESIDE. Returns RR_VFS_SHARE where another open's
+ * reservation conflicts. */
+static enum rr_vfs_status
+open_subject(struct rr_posix_work *work, struct rr_posix_subject *subject, struct rr_vfs_opening *opening)
+{
+	struct rr_posix_shared *shared = work->posix->shared;
+	struct rr_vfs_open *instead = opening->relation == RR_VFS_REPLACES ? subject->open : NULL;
+	enum rr_vfs_status status = open_type(&subject->object);
+	struct rr_vfs_open *open;
+	int fd;
+
+	if (status == RR_VFS_OK)
+		status = open_descriptor(work, subject, opening->access, &fd);
+	if (status != RR_VFS_OK)
+		return status;
+	open = rr_posix_open_new(shared, &subject->object, fd);
+	if (!open)
+		return RR_VFS_BUSY;
+	open->access = opening->access;
+	open->deny = opening->relation == RR_VFS_BESIDE ? 0 : opening->deny;
+	if (opening->relation != RR_VFS_BESIDE && !rr_posix_reserve(shared, open, instead)) {
+		rr_posix_open_free(shared, open);
+		return RR_VFS_SHARE;
+	}
+	opening->open = open;
+	return RR_VFS_OK;
+}
+
+enum rr_vfs_status
+rr_posix_open(struct rr_posix_work *work, struct rr_vfs_call *call)
+{
+	struct rr_vfs_opening *opening = rr_container(call, struct rr_vfs_opening, call);
+	struct rr_posix_subject subject;
+	enum rr_vfs_status status;
+
+	opening->open = NULL;
+	opening->object_after.valid = false;
+	if (opening->access == 0 ||
+		(opening->access | opening->deny) & ~(uint32_t)(RR_VFS_SHARE_READ | RR_VFS_SHARE_WRITE))
+		return RR_VFS_INVAL;
+	status = rr_posix_find(work, &opening->object, &subject);
+	if (status != RR_VFS_OK)
+		return status;
+	status = open_subject(work, &subject, opening);
+	rr_posix_known(work->posix, &subject.object, &opening->object_after);
+	rr_posix_put(work, &subject);
+	return status;
+}
+
+/* Translates the kind and the range of a lock into *range for fcntl(2). There the length 0 means "to the end
+ * of the file"; in lock->length, UINT64_MAX means that. Returns false where the range is invalid. */
+static bool
+op_lock_range(const struct rr_vfs_lock *lock, struct flock *range)
+{
+	static const short kinds[] = {
+		[RR_VFS_UNLOCK] = F_UNLCK, [RR_VFS_LOCK_READ] = F_RDLCK, [RR_VFS_LOCK_WRITE] = F_WRLCK
+	};
+	bool to_end = lock->length == UINT64_MAX;
+
+	if (lock->length == 0 || (!to_end && lock->length > UINT64_MAX - lock->offset))
+		return false;
+	if (lock->offset > INT64_MAX)
+		return false;
+	to_end = to_end || lock->length > INT64_MAX - lock->offset;
+	*range = (struct flock){
+		.l_type = kinds[lock->kind],
+		.l_whence = SEEK_SET,
+		.l_start = (off_t)lock->offset,
+		.l_len = to_end ? 0 : (off_t)lock->length,
+	};
+	return true;
+}
+
+/* Tests whether another open has a lock that conflicts with the lock of the call. Returns RR_VFS_OK if there
+ * is no such lock, else RR_VFS_LOCK, with the other open's lock in lock->conflict. */
+static enum rr_vfs_status
+op_lock_test(struct rr_vfs_lock *lock, struct flock range)
+{
+	if (fcntl(lock->open->fd, F_OFD_GETLK, &range) < 0)
+		return rr_vfs_errno(errno);
+	if (range.l_type == F_UNLCK)
+		return RR_VFS_OK;
+	lock->conflict.kind = range.l_type == F_RDLCK ? RR_VFS_LOCK_READ : RR_VFS_LOCK_WRITE;
+	lock->conflict.offset = (uint64_t)range.l_start;
+	lock->conflict.length = range.l_len == 0 ? UINT64_MAX : (uint64_t)range.l_len;
+	return RR_VFS_LOCK;
+}
+
+/* Sets, removes or tests a lock of octets by the locks of open file descriptions (F_OFD_SETLK), which belong
+ * to the descriptor of the open. A lock that conflicts is never waited for. */
+enum rr_vfs_status
+rr_posix_lock_range(struct rr_posix_work *work, struct rr_vfs_call *call)
+{
+	struct rr_vfs_lock *lock = rr_container(call, struct rr_vfs_lock, call);
+	enum rr_vfs_status status;
+	struct flock range;
+
+	(void)work;
+	if (!op_lock_range(lock, &range))
+		return RR_VFS_INVAL;
+	if (lock->test)
+		return op_lock_test(lock, range);
+	if ((lock->kind == RR_VFS_LOCK_READ && !(lock->open->access & RR_VFS_SHARE_READ)) ||
+		(lock->kind == RR_VFS_LOCK_WRITE && !(lock->open->access & RR_VFS_SHARE_WRITE)))
+		return RR_VFS_OPEN_MODE;
+	if (lock->kind != RR_VFS_UNLOCK)
+		atomic_store(&lock->open->locked, true);
+	if (fcntl(lock->open->fd, F_OFD_SETLK, &range) == 0)
+		return RR_VFS_OK;
+	if (errno != EAGAIN && errno != EACCES)
+		return rr_vfs_errno(errno);
+	/* The call's output describes the lock that is in the way. If that lock was removed meanwhile, the
+	 * caller has to try again. */
+	status = op_lock_test(lock, range);
+	return status == RR_VFS_OK ? RR_VFS_BUSY : status;
+}
