@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What tests of the command share: the Test Anything Protocol, and a server to talk to."""
 import itertools
+import os
 import random
+import re
+import signal
 import socket
 import subprocess
 import sys
+import time
 
 
 class Tap:
@@ -95,6 +99,22 @@ class Server(Daemon):
     def start(self):
         self.launch([self.tool, "serve", "--listen", f"127.0.0.1:{self.port}", "--tcp-port", str(self.tcp_port),
                      "--no-root-squash", "--key", self.key, *self.options, self.directory], self.stderr)
+
+    def calls(self):
+        """How often each procedure has been called, from the report at SIGUSR1 in the file that was given as stderr."""
+        with open(self.stderr.name) as log:
+            log.seek(0, os.SEEK_END)
+            self.process.send_signal(signal.SIGUSR1)
+            text = ""
+            while "state of NFS version 4: " not in text or not text.endswith("\n"):
+                text += log.read()
+                time.sleep(0.01)
+        return {name: int(count) for name, count in re.findall(r"NFSPROC[34]_([A-Z]+): (\d+) calls", text)}
+
+    def calls_since(self, before):
+        """How often each procedure was called since calls() returned `before`; those that were not are left out."""
+        after = self.calls()
+        return {name: after[name] - before.get(name, 0) for name in after if after[name] > before.get(name, 0)}
 
 
 class Gateway(Daemon):

@@ -3,7 +3,6 @@
 """test_cp_small.py TOOL: `rpcrdma cp -r` of many small files: how many calls it takes, how many files are under way at a
 time, and what stays behind."""
 import os
-import re
 import shutil
 import signal
 import subprocess
@@ -27,23 +26,10 @@ def check(name, good, *details):
     tap.result(good, name, details)
 
 
-def calls(log, server):
-    """Returns how often each procedure has been called, from the report of the server at SIGUSR1."""
-    with open(log) as file:
-        file.seek(0, os.SEEK_END)
-        server.process.send_signal(signal.SIGUSR1)
-        text = ""
-        while "state of NFS version 4: " not in text or not text.endswith("\n"):
-            text += file.read()
-            time.sleep(0.01)
-    return {name: int(count) for name, count in re.findall(r"NFSPROC[34]_([A-Z]+): (\d+) calls", text)}
-
-
-def spent(log, server, *arguments):
-    before = calls(log, server)
-    result = run(*arguments)
-    after = calls(log, server)
-    return result, {name: after[name] - before.get(name, 0) for name in after if after[name] > before.get(name, 0)}
+def spent(server, *arguments):
+    """Runs the command. Returns its result, and how often it has called each procedure."""
+    before = server.calls()
+    return run(*arguments), server.calls_since(before)
 
 
 def temporaries(*tops):
@@ -72,12 +58,12 @@ def version_3(server, name):
     return f"{server.url}{name}?version=3"
 
 
-def counts(work, log, server):
-    result, up = spent(log, server, "cp", "-r", f"{work}/source", version_3(server, "up"))
+def counts(work, server):
+    result, up = spent(server, "cp", "-r", f"{work}/source", version_3(server, "up"))
     check("many files are pushed", result.returncode == 0 and same(f"{work}/source", f"{work}/served/up"), result.stderr)
     check("each by its own calls and no more", up["CREATE"] == FILES and up["WRITE"] == FILES - 1 and up["RENAME"] == FILES
           and up["SETATTR"] <= FILES + 2 and "COMMIT" not in up and up.get("LOOKUP", 0) < 10 and up.get("GETATTR", 0) < 10, up)
-    result, down = spent(log, server, "cp", "-r", version_3(server, "up"), f"{work}/down")
+    result, down = spent(server, "cp", "-r", version_3(server, "up"), f"{work}/down")
     check("and pulled", result.returncode == 0 and same(f"{work}/source", f"{work}/down"), result.stderr)
     check("by one READ each", down["READ"] == FILES and down.get("LOOKUP", 0) < 10 and down.get("GETATTR", 0) < 10, down)
     result = run("cp", "-r", version_3(server, "up"), version_3(server, "third"))
@@ -95,17 +81,17 @@ def compounds(work, log, server):
     """With version 4, a small file is made, written and renamed by one COMPOUND, and opened, read and closed by one."""
     for version in ("4.1", "4.2"):
         there = f"{server.url}{version}?version={version}"
-        result, up = spent(log, server, "cp", "-r", f"{work}/source", there)
+        result, up = spent(server, "cp", "-r", f"{work}/source", there)
         check(f"many files are pushed with version {version}", result.returncode == 0 and same(f"{work}/source", f"{work}/served/{version}"),
               result.stderr)
         check("each by one COMPOUND", up["COMPOUND"] < 1.3 * FILES, up)
-        result, down = spent(log, server, "cp", "-r", there, f"{work}/down-{version}")
+        result, down = spent(server, "cp", "-r", there, f"{work}/down-{version}")
         check("and pulled", result.returncode == 0 and same(f"{work}/source", f"{work}/down-{version}"), result.stderr)
         check("by one COMPOUND each", down["COMPOUND"] < 1.3 * FILES, down)
     with open(log) as file:
         check("and nothing stays open", file.read().splitlines()[-1] ==
               "state of NFS version 4: 0 clients, 0 sessions, 0 opens, 0 locks, 0 delegations")
-    _, spoken = spent(log, server, "cp", f"{server.url}4.2/1?version=4.2", f"{work}/one")
+    _, spoken = spent(server, "cp", f"{server.url}4.2/1?version=4.2", f"{work}/one")
     check("a file takes a COMPOUND for its path, and for its data", spoken["COMPOUND"] <= 12, spoken)
 
 
@@ -222,7 +208,7 @@ def main():
         fill(f"{work}/source")
         with open(f"{work}/log", "w") as log, Server(TOOL, f"{work}/served", stderr=log) as server:
             run("ls", version_3(server, ""))
-            counts(work, f"{work}/log", server)
+            counts(work, server)
             compounds(work, f"{work}/log", server)
             together(work, server)
             ended(work, server)

@@ -23,7 +23,7 @@ rr_catalog_add(struct rr_catalog *catalog, const char *name, const struct rpcrdm
 	struct rr_catalog_entry *entry;
 
 	catalog->octets += sizeof(*entry) + strlen(name) + 1;
-	if (catalog->octets > RR_CATALOG_MAX)
+	if (catalog->octets > RR_CATALOG_MAX || (catalog->most > 0 && catalog->count == catalog->most))
 		return -RPCRDMA_ERR_LIMIT;
 	if (catalog->count == catalog->room && !catalog_grow(catalog))
 		return -RPCRDMA_ERR_NOMEM;
@@ -61,11 +61,12 @@ catalog_compare_name(const void *name, const void *entry)
 	return strcmp(name, ((const struct rr_catalog_entry *)entry)->name);
 }
 
-bool
-rr_catalog_has(const struct rr_catalog *catalog, const char *name)
+struct rr_catalog_entry *
+rr_catalog_find(const struct rr_catalog *catalog, const char *name)
 {
-	return catalog->count > 0 && bsearch(name, catalog->entries, catalog->count,
-					     sizeof(catalog->entries[0]), catalog_compare_name) != NULL;
+	return catalog->count > 0 ? bsearch(name, catalog->entries, catalog->count,
+					    sizeof(catalog->entries[0]), catalog_compare_name)
+				  : NULL;
 }
 
 void

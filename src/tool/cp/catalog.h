@@ -19,19 +19,20 @@ struct rr_catalog_entry {
 struct rr_catalog {
 	struct rr_catalog_entry *entries;
 	size_t count, room; /* numbers of entries: those that there are, and those that fit into the memory */
+	size_t most;        /* most entries that there may be; 0: any number */
 	uint64_t octets;    /* memory that the entries and their names take */
 };
 
 /* Adds an entry with copies of the name and of `object`. object may be NULL if the attributes are not known.
  * Returns 0; -RPCRDMA_ERR_NOMEM; or -RPCRDMA_ERR_LIMIT if the entries need more than RR_CATALOG_MAX
- * octets. */
+ * octets, or there would be more than catalog->most. */
 int rr_catalog_add(struct rr_catalog *catalog, const char *name, const struct rpcrdma_nfs_object *object);
 
 /* Sorts the entries by name, octet by octet. */
 void rr_catalog_sort(struct rr_catalog *catalog);
 
-/* Tells whether a catalog has an entry with this name. The catalog must be sorted. */
-bool rr_catalog_has(const struct rr_catalog *catalog, const char *name);
+/* Returns the entry with this name, or NULL if there is none. The catalog must be sorted. */
+struct rr_catalog_entry *rr_catalog_find(const struct rr_catalog *catalog, const char *name);
 
 void rr_catalog_free(struct rr_catalog *catalog);
 

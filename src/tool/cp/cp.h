@@ -78,6 +78,8 @@ struct rr_cp {
 	uint8_t xattr_value[RPCRDMA_NFS_XATTR_MAX];
 	struct rr_cp_small *small; /* the jobs of small.c */
 	bool fresh;                /* the directory that is copied to now was made by this copy */
+	struct rr_cp_there *there; /* the list of that directory: there.c; NULL: at the top */
+	uint64_t there_octets;     /* memory that such lists take, of all directories on the way */
 	char to_path[RR_NFS_PATH]; /* the path that the present source is copied to, for find() */
 	char from_name[RR_URL_PATH + 512],
 		to_name[RR_URL_PATH + 512]; /* the top of either side, for messages */
@@ -152,8 +154,9 @@ bool rr_cp_sync_same(struct rr_cp *cp, const struct rr_cp_pair *pair);
  * is in the way of a directory. Returns 0, also if nothing had to be removed; -1 after a failure, which was
  * reported, or a signal. */
 int rr_cp_sync_clear(struct rr_cp *cp, const struct rr_cp_pair *pair);
-/* Removes the entries of the directory `to` of the destination that are not in catalog, which has the entries
- * of the source and is sorted. Failures are reported and counted. */
+/* Removes the entries of the directory `to` of the destination, which rr_cp_there_begin() was called for,
+ * that are not in catalog, which has the entries of the source and is sorted. Failures are reported and
+ * counted. */
 void rr_cp_sync_remove(struct rr_cp *cp, struct rr_place *to, const struct rr_catalog *catalog);
 /* In a dry run, prints the action ("copy") and the path of the current entry, and returns true: the caller
  * leaves the action out. Otherwise prints nothing, and returns false. */
@@ -166,6 +169,25 @@ void rr_cp_say_done_in(struct rr_cp *cp, const char *action, size_t length, cons
  * the source already, as far as the destination lets them be set. to: a directory, for rr_cp_times_same(). */
 bool rr_cp_same_attributes(
 	struct rr_cp *cp, const struct rr_place *to, const struct rr_info *info, const struct rr_info *there);
+
+/* there.c: the list of a directory of a server that is copied to. The members belong to there.c; only
+ * rr_cp_sync_remove() reads the list. */
+struct rr_cp_there {
+	struct rr_cp_there *above; /* that of the directory above */
+	const struct rr_place *place;
+	bool listed; /* the catalog has all entries, and is sorted */
+	struct rr_catalog catalog;
+	uint64_t octets; /* its memory */
+};
+/* Called when the entries of a directory, which are in `source`, are about to be copied into the directory
+ * `to`: lists what is in `to`, if that is of use. The list counts until rr_cp_there_end(). */
+void rr_cp_there_begin(struct rr_cp *cp, const struct rr_place *to, const struct rr_catalog *source,
+	struct rr_cp_there *there);
+void rr_cp_there_end(struct rr_cp *cp, struct rr_cp_there *there);
+/* Does what look() of the destination does: asks the list, where there is one, or else the destination. */
+int rr_cp_there_look(struct rr_cp *cp, const struct rr_place *to, const char *name, struct rr_info *info);
+/* Called when this copy has removed an object: the next look asks the destination. */
+void rr_cp_there_forget(struct rr_cp *cp, const struct rr_place *to, const char *name);
 
 /* times.c: tells whether the object `there` of the destination has the time of modification of the source,
  * as its file system keeps it. May make a file in the directory `to`, and remove it. */

@@ -223,7 +223,7 @@ rr_cp_is_kept(struct rr_cp *cp, const struct rr_cp_pair *pair)
 	struct rr_info there;
 
 	if ((!cp->keep && !cp->ask) || cp->fresh ||
-		cp->to.ops->look(&cp->to, pair->to, pair->to_name, &there) < 0 || there.kind == RR_KIND_NONE)
+		rr_cp_there_look(cp, pair->to, pair->to_name, &there) < 0 || there.kind == RR_KIND_NONE)
 		return false;
 	rr_progress_hide(&cp->progress);
 	return cp->keep || !rr_ask(cp->tool, "write over %s%s", cp->to_name, cp->path);
@@ -238,7 +238,7 @@ rr_cp_same(struct rr_cp *cp, const struct rr_cp_pair *pair)
 	if (!cp->update && !cp->checksum)
 		return false;
 	/* The path of a file that the command line names (depth 0) is followed through symbolic links. */
-	error = cp->depth > 0 ? cp->to.ops->look(&cp->to, pair->to, pair->to_name, &there)
+	error = cp->depth > 0 ? rr_cp_there_look(cp, pair->to, pair->to_name, &there)
 			      : cp->to.ops->find(&cp->to, cp->to_path, true, &there);
 	if (error < 0 || there.kind != RR_KIND_FILE)
 		return false;

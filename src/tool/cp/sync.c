@@ -126,7 +126,7 @@ rr_cp_sync_same(struct rr_cp *cp, const struct rr_cp_pair *pair)
 	const struct rr_info *info = pair->info;
 	struct rr_info there;
 
-	if (cp->absent || cp->fresh || cp->to.ops->look(&cp->to, pair->to, pair->to_name, &there) < 0)
+	if (cp->absent || cp->fresh || rr_cp_there_look(cp, pair->to, pair->to_name, &there) < 0)
 		return false;
 	if (info->kind == RR_KIND_LINK)
 		return sync_same_link(cp, pair, &there);
@@ -163,41 +163,55 @@ sync_fail(struct rr_cp *cp)
 		rr_cp_fail(cp, &cp->to);
 }
 
-/* Removes the entries of the directory `place`, whose path is in cp->path, but not those whose names are in
- * `keep`. keep must be sorted; if it is NULL, all entries are removed. Failures are reported and counted. */
+/* Removes an entry of the directory `place`, unless it is excluded. cp->path has the path of the directory,
+ * which is so long, and that of the entry meanwhile. Failures are reported and counted. */
+static void
+sync_remove_listed(struct rr_cp *cp, struct rr_place *place, const struct rr_catalog_entry *entry,
+	size_t length, struct rr_trail *trail)
+{
+	size_t room = sizeof(cp->path) - length;
+	struct rr_info info;
+
+	if ((size_t)snprintf(cp->path + length, room, "/%s", entry->name) >= room)
+		rr_cp_fail_because(cp, &cp->to, "the path of what is to be removed is too long");
+	else if (cp->to.ops->examine(&cp->to, place, entry, &info) < 0)
+		sync_fail(cp);
+	else if (rr_exclude_has(&cp->excludes, cp->path, info.kind == RR_KIND_DIRECTORY))
+		cp->spared++;
+	else if (info.kind != RR_KIND_NONE)
+		sync_remove_entry(cp, place, entry->name, &info, trail);
+	cp->path[length] = '\0';
+}
+
+/* Removes the entries of the directory `place`, whose path is in cp->path, as `catalog` has them, but not
+ * those whose names are in `keep`. keep must be sorted; if it is NULL, all entries are removed. */
+static void
+sync_remove_catalog(struct rr_cp *cp, struct rr_place *place, const struct rr_catalog *keep,
+	const struct rr_catalog *catalog, struct rr_trail *trail)
+{
+	const char *endless = rr_trail_count(trail, catalog->count);
+	size_t length = strlen(cp->path);
+
+	if (endless)
+		rr_cp_fail_because(cp, &cp->to, endless);
+	for (size_t i = 0; i < catalog->count && !place->lost && sync_goes_on(cp, trail); i++)
+		if (!keep || !rr_catalog_find(keep, catalog->entries[i].name))
+			sync_remove_listed(cp, place, &catalog->entries[i], length, trail);
+}
+
+/* Lists the directory `place`, and does what sync_remove_catalog() does. If it cannot be read completely, the
+ * entries that were read are removed. */
 static void
 sync_remove_all(
 	struct rr_cp *cp, struct rr_place *place, const struct rr_catalog *keep, struct rr_trail *trail)
 {
 	const uint64_t before = trail->octets;
 	struct rr_catalog catalog = { .octets = before };
-	size_t length = strlen(cp->path);
-	const char *endless = NULL;
 
 	if (cp->to.ops->list(&cp->to, place, &catalog) < 0)
 		keep ? (void)rr_cp_fail(cp, &cp->to) : sync_fail(cp);
-	else
-		endless = rr_trail_count(trail, catalog.count);
 	trail->octets = catalog.octets;
-	if (endless)
-		rr_cp_fail_because(cp, &cp->to, endless);
-	for (size_t i = 0; i < catalog.count && !place->lost && sync_goes_on(cp, trail); i++) {
-		const struct rr_catalog_entry *entry = &catalog.entries[i];
-		struct rr_info info;
-
-		if (keep && rr_catalog_has(keep, entry->name))
-			continue;
-		if ((size_t)snprintf(cp->path + length, sizeof(cp->path) - length, "/%s", entry->name) >=
-			sizeof(cp->path) - length)
-			rr_cp_fail_because(cp, &cp->to, "the path of what is to be removed is too long");
-		else if (cp->to.ops->examine(&cp->to, place, entry, &info) < 0)
-			sync_fail(cp);
-		else if (rr_exclude_has(&cp->excludes, cp->path, info.kind == RR_KIND_DIRECTORY))
-			cp->spared++;
-		else if (info.kind != RR_KIND_NONE)
-			sync_remove_entry(cp, place, entry->name, &info, trail);
-		cp->path[length] = '\0';
-	}
+	sync_remove_catalog(cp, place, keep, &catalog, trail);
 	rr_catalog_free(&catalog);
 	trail->octets = before;
 }
@@ -274,7 +288,10 @@ rr_cp_sync_remove(struct rr_cp *cp, struct rr_place *to, const struct rr_catalog
 		rr_cp_fail_because(cp, &cp->to, "out of memory");
 		return;
 	}
-	sync_remove_all(cp, to, catalog, trail);
+	if (cp->there->listed)
+		sync_remove_catalog(cp, to, catalog, &cp->there->catalog, trail);
+	else
+		sync_remove_all(cp, to, catalog, trail);
 	free(trail);
 }
 
@@ -291,7 +308,7 @@ rr_cp_sync_clear(struct rr_cp *cp, const struct rr_cp_pair *pair)
 	 * that the command line names (depth 0) is never removed. */
 	if (cp->depth == 0 || cp->absent || cp->fresh || !cp->remove)
 		return 0;
-	if (cp->to.ops->look(&cp->to, pair->to, pair->to_name, &there) < 0)
+	if (rr_cp_there_look(cp, pair->to, pair->to_name, &there) < 0)
 		return rr_cp_fail(cp, &cp->to);
 	/* The source may have a directory of its own name, whose copy would be the source itself. Its other
 	 * entries would then be removed. */
@@ -303,6 +320,7 @@ rr_cp_sync_clear(struct rr_cp *cp, const struct rr_cp_pair *pair)
 	if (!trail)
 		return rr_cp_fail_because(cp, &cp->to, "out of memory");
 	sync_remove_entry(cp, &to, pair->to_name, &there, trail);
+	rr_cp_there_forget(cp, pair->to, pair->to_name);
 	free(trail);
 	return cp->sums.failed == failed && !rr_tool_interrupted(NULL) ? 0 : -1;
 }

@@ -61,11 +61,13 @@ rr_cp_contents(struct rr_cp *cp, struct rr_place *from, struct rr_place *to)
 {
 	const uint64_t before = cp->trail.octets;
 	struct rr_catalog catalog = { .octets = before };
+	struct rr_cp_there there;
 	size_t length = strlen(cp->path);
 	bool whole = tree_list_directory(cp, from, &catalog);
 
 	cp->trail.octets = catalog.octets;
 	rr_catalog_sort(&catalog);
+	rr_cp_there_begin(cp, to, &catalog, &there);
 	/* An entry is removed only if the source was read whole: otherwise the source may still have it. */
 	if (cp->remove && whole && !cp->absent)
 		rr_cp_sync_remove(cp, to, &catalog);
@@ -91,6 +93,7 @@ rr_cp_contents(struct rr_cp *cp, struct rr_place *from, struct rr_place *to)
 		cp->path[length] = '\0';
 	}
 	rr_cp_small_end(cp, to);
+	rr_cp_there_end(cp, &there);
 	rr_catalog_free(&catalog);
 	cp->trail.octets = before;
 }
@@ -102,8 +105,7 @@ tree_is_absent(struct rr_cp *cp, const struct rr_place *to, const char *to_name)
 {
 	struct rr_info there;
 
-	return cp->absent || cp->to.ops->look(&cp->to, to, to_name, &there) < 0 ||
-	       there.kind != RR_KIND_DIRECTORY;
+	return cp->absent || rr_cp_there_look(cp, to, to_name, &there) < 0 || there.kind != RR_KIND_DIRECTORY;
 }
 
 /* Notes the directory into which the whole tree is copied: `into`, which tree_prepare() has just opened.
@@ -147,7 +149,7 @@ tree_prepare(struct rr_cp *cp, const struct rr_place *to, const char *to_name, s
 {
 	const struct rr_side_ops *ops = cp->to.ops;
 
-	if (ops->look(&cp->to, to, to_name, there) < 0)
+	if (rr_cp_there_look(cp, to, to_name, there) < 0)
 		return rr_cp_fail(cp, &cp->to);
 	if (there->kind != RR_KIND_NONE && there->kind != RR_KIND_DIRECTORY)
 		return rr_cp_fail_because(cp, &cp->to, "it exists already, and is no directory");
