@@ -275,6 +275,22 @@ names_on_the_way_are_bounded_together(void **state)
 	assert_int_equal(cp.trail.octets, before);
 }
 
+/* Of three files, two are excluded; the pattern "a/" is for directories alone. */
+static void
+excluded_files_are_not_expected_by_the_progress(void **state)
+{
+	(void)state;
+	fake_add(fake, 0, "target", NF3DIR);
+	fake_file(fake, 0, "a", 1000);
+	fake_file(fake, 0, "b", 1000);
+	fake_file(fake, 0, "c", 1000);
+	cp.progress.enabled = true;
+	cp.excludes = (struct rr_excludes){ .patterns = { "/b", "c", "a/", "target/" }, .count = 4 };
+	copy_root();
+	assert_int_equal(cp.progress.expected, 1000);
+	assert_string_equal(cp.path, "");
+}
+
 /* ---- Two looks at a directory that changes meanwhile ---- */
 
 /* The directory changes between each of the first `changing` looks. Its number at the destination is
@@ -393,6 +409,8 @@ main(void)
 			a_directory_that_contains_itself_is_an_error, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_tree_without_end_ends_the_whole_copy, setup, teardown),
 		cmocka_unit_test_setup_teardown(names_on_the_way_are_bounded_together, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			excluded_files_are_not_expected_by_the_progress, setup, teardown),
 		cmocka_unit_test(a_directory_that_changes_is_looked_at_again),
 		cmocka_unit_test(what_is_not_on_the_way_may_be_entered_again),
 		cmocka_unit_test(levels_are_bounded),

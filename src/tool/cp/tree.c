@@ -8,20 +8,39 @@
 /* Copies directories, entry by entry. A failure is reported, and the other entries are copied
  * nevertheless. */
 
-/* Adds the sizes of the files of this directory to the total that the progress line shows. The total grows
- * with each directory that is read. A file of a server is left out if the list of the directory has no
- * attributes of it. */
+/* Appends the name of an entry to cp->path, the path of its directory, which is so long. Returns false, and
+ * leaves the path as it is, if there is no room for the name. */
+static bool
+tree_name_entry(struct rr_cp *cp, size_t length, const char *name)
+{
+	size_t room = sizeof(cp->path) - length;
+
+	if ((size_t)snprintf(cp->path + length, room, "/%s", name) < room)
+		return true;
+	cp->path[length] = '\0';
+	return false;
+}
+
+/* Adds the sizes of the files of this directory to the total that the progress line shows, but for those that
+ * are excluded. The total grows with each directory that is read. A file of a server is left out if the list
+ * of the directory has no attributes of it. */
 static void
 tree_expect_all(struct rr_cp *cp, const struct rr_place *from, const struct rr_catalog *catalog)
 {
+	size_t length = strlen(cp->path);
+
 	for (size_t i = 0; i < catalog->count && cp->progress.enabled; i++) {
 		const struct rr_catalog_entry *entry = &catalog->entries[i];
 		struct rr_info info;
 
 		if (cp->from.nfs && !entry->known)
 			continue;
-		if (cp->from.ops->examine(&cp->from, from, entry, &info) == 0 && info.kind == RR_KIND_FILE)
+		if (cp->from.ops->examine(&cp->from, from, entry, &info) < 0 || info.kind != RR_KIND_FILE)
+			continue;
+		if (tree_name_entry(cp, length, entry->name) &&
+			!rr_exclude_has(&cp->excludes, cp->path, false))
 			rr_progress_expect(&cp->progress, info.size);
+		cp->path[length] = '\0';
 	}
 }
 
@@ -76,9 +95,7 @@ rr_cp_contents(struct rr_cp *cp, struct rr_place *from, struct rr_place *to)
 		const struct rr_catalog_entry *entry = &catalog.entries[i];
 		struct rr_info info = { .kind = RR_KIND_NONE };
 
-		if ((size_t)snprintf(cp->path + length, sizeof(cp->path) - length, "/%s", entry->name) >=
-			sizeof(cp->path) - length) {
-			cp->path[length] = '\0';
+		if (!tree_name_entry(cp, length, entry->name)) {
 			rr_cp_fail_because(cp, &cp->from, "the path of what is in it is too long");
 			continue;
 		}
