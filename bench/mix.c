@@ -7,7 +7,7 @@
 
 #include "rpc/expect.h"
 #include "ulb/estimate.h"
-#include "ulb/nfs41.h"
+#include "ulb/nfs42.h"
 #include "wire/rpc.h"
 
 /*
@@ -226,7 +226,7 @@ estimate(struct mix_entry *entry)
 
 	rpcrdma_xdr_reader_init(&reader, &entry->call, NULL);
 	if (!rr_rpc_get_call(&reader, &header) ||
-		!rr_ulb_reply_size(&nfs41_NFS_V4_program, 1, &reader, &size))
+		!rr_ulb_reply_size(&nfs42_NFS_V4_program, 1, &reader, &size))
 		abort();
 	/* RFC 5531, 9: the octets in front of the results, with an empty verifier and with the largest. */
 	entry->reply_min = RR_RPC_REPLY_HEADER_MAX - RR_AUTH_BODY_MAX +
@@ -243,7 +243,7 @@ write_call(struct mix_entry *entry, uint32_t xid, const struct compound *compoun
 		.uid = 1000, .gid = 1000, .machine = { "client.example", 14 }
 	};
 	struct rr_call_header header = {
-		.xid = xid, .prog = nfs41_NFS_V4_program.prog, .vers = 4, .proc = 1
+		.xid = xid, .prog = nfs42_NFS_V4_program.prog, .vers = 4, .proc = 1
 	};
 	COMPOUND4args args = { .minorversion = 1 };
 	uint8_t cred[RR_AUTH_BODY_MAX], *stream = take(MESSAGE_MAX);
@@ -257,7 +257,7 @@ write_call(struct mix_entry *entry, uint32_t xid, const struct compound *compoun
 	header.cred.body = (struct rpcrdma_bytes){ cred, (uint32_t)rpcrdma_xdr_length(&writer) };
 	rpcrdma_xdr_writer_init(&writer, stream, MESSAGE_MAX, NULL, 0);
 	rr_rpc_put_call(&writer, &header);
-	nfs41_put_COMPOUND4args(&writer, &args);
+	nfs42_put_COMPOUND4args(&writer, &args);
 	if (writer.failed)
 		abort();
 	entry->call = rpcrdma_xdr_written(&writer);
@@ -278,7 +278,7 @@ write_reply(struct mix_entry *entry, uint32_t xid, const struct compound *compou
 	stream = take(MESSAGE_MAX);
 	rpcrdma_xdr_writer_init(&writer, stream, MESSAGE_MAX, &entry->item, 1);
 	rr_rpc_put_reply(&writer, &header);
-	nfs41_put_COMPOUND4res(&writer, &result);
+	nfs42_put_COMPOUND4res(&writer, &result);
 	if (writer.failed)
 		abort();
 	entry->reply = rpcrdma_xdr_written(&writer);

@@ -169,8 +169,6 @@ int rr_nfs_rmdir(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *direc
 /* Gives the object from_name in the directory `from` the name to_name in the directory `to`. */
 int rr_nfs_rename(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *from, const char *from_name,
 	const struct rpcrdma_nfs_handle *to, const char *to_name);
-/* Asks for the space of the file system that the mounted root is on. */
-int rr_nfs_fsstat(struct rpcrdma_nfs *nfs, FSSTAT3resok *status);
 
 /* Lets the server store all written data of the file. Sets verifier to that of the server, which is to be
  * compared with those of the WRITEs (RFC 1813, 3.3.21). */

@@ -278,18 +278,6 @@ rr_nfs_rename(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *from, co
 }
 
 int
-rr_nfs_fsstat(struct rpcrdma_nfs *nfs, FSSTAT3resok *status)
-{
-	FSSTAT3args args = { .fsroot = rr_nfs_fh(&nfs->root) };
-	FSSTAT3res result;
-	int error = rr_nfs_call(nfs, NFSPROC3_FSSTAT, &args, &result);
-
-	if (!error)
-		*status = result.u.resok;
-	return error;
-}
-
-int
 rr_nfs_commit(
 	struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *file, uint8_t verifier[NFS3_WRITEVERFSIZE])
 {

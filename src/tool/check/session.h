@@ -3,7 +3,7 @@
 #define RR_TOOL_CHECK_SESSION_H
 
 #include "tool/check/check.h"
-#include "ulb/nfs41.h"
+#include "ulb/nfs42.h"
 
 /* COMPOUNDs of NFS version 4.1 for test cases; of version 4.0 if the server has no later version. */
 
