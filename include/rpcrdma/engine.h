@@ -117,7 +117,7 @@ struct rpcrdma_engine_config {
  * Makes an engine. config may be NULL: all defaults. Free the engine with rpcrdma_engine_free().
  *
  * Errors: INVAL (a value out of range, a wrong size), NOTSUP (a member that this library does not know),
- * NOMEM, SYSTEM (the system gives no descriptors: errno).
+ * NOMEM, SYSTEM (the system gives no descriptors, or refuses getrandom(2), which is logged, too: errno).
  */
 RPCRDMA_API int rpcrdma_engine_new(
 	const struct rpcrdma_engine_config *config, struct rpcrdma_engine **engine);

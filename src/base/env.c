@@ -3,6 +3,7 @@
 #include "base/env.h"
 
 #include <errno.h>
+#include <rpcrdma/error.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,6 +30,14 @@ env_system_now(void *ctx)
 	return (uint64_t)now.tv_sec * RR_SECOND + (uint64_t)now.tv_nsec;
 }
 
+int
+rr_system_random_ready(void)
+{
+	uint8_t octet;
+
+	return getrandom(&octet, sizeof(octet), 0) < 0 && errno != EINTR ? -RPCRDMA_ERR_SYSTEM : 0;
+}
+
 static void
 env_system_random(void *ctx, void *data, size_t size)
 {
@@ -38,8 +47,11 @@ env_system_random(void *ctx, void *data, size_t size)
 	while (size > 0) {
 		ssize_t got = getrandom(next, size, 0);
 
-		if (got < 0 && errno != EINTR)
-			abort(); /* handles and keys that can be guessed would be worse than no program */
+		if (got < 0 && errno != EINTR) {
+			/* Handles and keys that can be guessed would be worse than no program. */
+			fprintf(stderr, "rpcrdma: error: " RR_NO_RANDOM "\n", strerror(errno));
+			abort();
+		}
 		if (got > 0) {
 			next += got;
 			size -= (size_t)got;

@@ -31,6 +31,15 @@ struct rr_env {
  * RR_LOG_WARNING. */
 extern const struct rr_env rr_env_system;
 
+/* Says that the system gives no random numbers, and what to do; %s is the system's text for errno. */
+#define RR_NO_RANDOM                                                                                         \
+	"getrandom(2) gives no random numbers, without which others could guess handles and keys: %s. Let "  \
+	"the filter of system calls (seccomp) allow getrandom, or run Linux 3.17 or newer"
+
+/* Returns 0, or -RPCRDMA_ERR_SYSTEM with errno, where the system gives no random numbers: then
+ * rr_env_system.random() would end the program with abort(3), after a line on standard error. */
+int rr_system_random_ready(void);
+
 /* Returns size octets of zeroed memory, or NULL if there is no memory. */
 void *rr_alloc(const struct rr_env *env, size_t size);
 

@@ -53,6 +53,18 @@ open_inner_config(const struct rpcrdma_engine_config *config)
 	return inner;
 }
 
+/* Whether the system gives random numbers. If not, logs it and what to do, and keeps errno for the caller. */
+static int
+open_look_for_random(const struct rpcrdma_engine *engine)
+{
+	int error = rr_system_random_ready(), number = errno;
+
+	if (error)
+		rr_log(engine->env, RR_LOG_ERROR, RR_NO_RANDOM, strerror(number));
+	errno = number;
+	return error;
+}
+
 int
 rpcrdma_engine_new(const struct rpcrdma_engine_config *theirs, struct rpcrdma_engine **result)
 {
@@ -84,7 +96,9 @@ rpcrdma_engine_new(const struct rpcrdma_engine_config *theirs, struct rpcrdma_en
 	}
 	engine->log = config.log;
 	engine->log_ctx = config.ctx;
-	error = rr_engine_captures_begin(engine, &config, &inner);
+	error = open_look_for_random(engine);
+	if (!error)
+		error = rr_engine_captures_begin(engine, &config, &inner);
 	if (error) {
 		rr_free(&rr_env_system, engine);
 		return error;

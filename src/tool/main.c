@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
 #include <fcntl.h>
 #include <rpcrdma/version.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/env.h"
 #include "tool/tool.h"
 
 /* The sub-commands, in the order of --help. */
@@ -129,5 +131,10 @@ main(int argc, char **argv)
 		if (strcmp(argv[1], main_words[i].name) == 0)
 			return main_words[i].run(argc, argv);
 	tool = main_find(argv[1]);
-	return tool ? rr_tool_exit(tool->run(tool, argc - 1, argv + 1)) : RR_EXIT_USAGE;
+	if (!tool)
+		return RR_EXIT_USAGE;
+	/* The compiler of schemas needs none. */
+	if (tool != &rr_tool_xdr && rr_system_random_ready() < 0)
+		return rr_tool_fail(tool, RR_NO_RANDOM, strerror(errno));
+	return rr_tool_exit(tool->run(tool, argc - 1, argv + 1));
 }
