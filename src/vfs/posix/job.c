@@ -45,8 +45,8 @@ posix_stored(const struct rr_posix_work *work, int error)
 
 	if (error) {
 		atomic_fetch_add(&posix->shared->verifier, 1);
-		rr_log(posix->env, RR_LOG_ERROR, "what clients wrote could not be stored: %s",
-			strerror(error));
+		rr_log_limited(&posix->shared->stored_log, posix->env,
+			"what clients wrote could not be stored: %s", strerror(error));
 	}
 	/* The verifier of commit is taken after the data was stored: see struct rr_vfs_write. */
 	if (work->operation == rr_posix_commit)

@@ -16,6 +16,7 @@ rr_posix_shared_new(const struct rr_env *env, uint64_t verifier, struct rr_posix
 		return -RPCRDMA_ERR_NOMEM;
 	new->env = env;
 	new->verifier = verifier;
+	new->stored_log = (struct rr_log_limit){ .level = RR_LOG_ERROR, .kind = "what clients wrote" };
 	for (int i = 0; i < LOCKS; i++)
 		pthread_mutex_init(&new->locks[i], NULL);
 	for (int i = 0; i < RR_POSIX_LOCKS; i++)
@@ -31,6 +32,7 @@ rr_posix_shared_free(struct rr_posix_shared *shared)
 {
 	if (!shared)
 		return;
+	rr_log_limit_end(&shared->stored_log, shared->env);
 	for (int i = 0; i < LOCKS; i++)
 		pthread_mutex_destroy(&shared->locks[i]);
 	pthread_mutex_destroy(&shared->opens_lock);

@@ -8,6 +8,7 @@
 
 #include "base/env.h"
 #include "base/list.h"
+#include "base/log_limit.h"
 #include "vfs/posix/change.h"
 
 /*
@@ -41,6 +42,7 @@ struct rr_posix_shared {
 	uint32_t lease_count;                 /* leases that clients have now */
 	_Atomic uint32_t open_count;          /* all opens */
 	_Atomic uint32_t denying;             /* opens that deny others anything */
+	struct rr_log_limit stored_log;       /* of errors of storage */
 };
 
 /* Makes the structure that providers share, with the first write verifier. Errors: NOMEM. */

@@ -11,6 +11,7 @@
 #include <rpcrdma/error.h>
 
 #include "base/endian.h"
+#include "base/log_limit.h"
 #include "server/nfs4/server_private.h"
 #include "server/nfs4/tables/record_file.h"
 
@@ -331,6 +332,48 @@ a_record_without_memory_is_not_waited_for(void **state)
 	assert_int_equal(RUN(peer, op), NFS4_OK);
 }
 
+static void
+count_line(void *ctx, enum rr_log_level level, const char *line)
+{
+	int *counts = ctx;
+
+	(void)level;
+	counts[strncmp(line, "84 more lines", 13) == 0]++;
+}
+
+static uint64_t
+stand_still(void *ctx)
+{
+	(void)ctx;
+	return RR_SECOND;
+}
+
+/* Clients come as often as they like while the file system of the records is broken. */
+static void
+records_that_fail_do_not_fill_the_log(void **state)
+{
+	struct world *world = *state;
+	const struct rr_nfs4_recorded recorded = { .name = 7, .owner = { (const uint8_t *)"a", 1 } };
+	int counts[2] = { 0 };
+	const struct rr_env env = { .realloc = rr_env_system.realloc,
+		.now = stand_still,
+		.log = count_line,
+		.ctx = counts,
+		.log_level = RR_LOG_WARNING };
+	struct rr_nfs4_record_dir *dir;
+	struct rr_text text;
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s/gone", world->records);
+	assert_int_equal(rr_nfs4_record_dir_open(&env, path, &dir, &text), 0);
+	assert_int_equal(rmdir(path), 0);
+	for (int i = 0; i < 100; i++)
+		assert_false(rr_nfs4_record_write(dir, &recorded));
+	assert_int_equal(counts[0], RR_LOG_LIMIT_LINES);
+	rr_nfs4_record_dir_close(dir);
+	assert_int_equal(counts[1], 1);
+}
+
 /* 2.10.4 */
 static void
 the_server_is_the_same_one(void **state)
@@ -409,6 +452,7 @@ main(void)
 		TEST(nobody_waits_for_clients_that_said_goodbye),
 		TEST(files_that_are_no_records_do_no_harm),
 		TEST(a_record_without_memory_is_not_waited_for),
+		TEST(records_that_fail_do_not_fill_the_log),
 		TEST(the_server_is_the_same_one),
 		cmocka_unit_test(an_identity_that_cannot_be_read_stays),
 		cmocka_unit_test(records_without_memory_are_an_error_with_a_text),

@@ -16,11 +16,13 @@
 
 #include "base/crc32c.h"
 #include "base/endian.h"
+#include "base/log_limit.h"
 #include "base/whole.h"
 
 struct rr_nfs4_record_dir {
 	const struct rr_env *env;
 	int fd;
+	struct rr_log_limit read_log, change_log;
 };
 
 /* The format of a record's file: FILE_MARK, flavor, user, lease period and length of the owner, each in four
@@ -90,6 +92,9 @@ rr_nfs4_record_dir_open(
 	}
 	dir->env = env;
 	dir->fd = fd;
+	dir->read_log = (struct rr_log_limit){ .level = RR_LOG_WARNING,
+		.kind = "files that are no records of clients" };
+	dir->change_log = (struct rr_log_limit){ .level = RR_LOG_ERROR, .kind = "records of clients" };
 	*made = dir;
 	return 0;
 }
@@ -99,6 +104,8 @@ rr_nfs4_record_dir_close(struct rr_nfs4_record_dir *dir)
 {
 	if (!dir)
 		return;
+	rr_log_limit_end(&dir->read_log, dir->env);
+	rr_log_limit_end(&dir->change_log, dir->env);
 	close(dir->fd);
 	rr_free(dir->env, dir);
 }
@@ -142,7 +149,7 @@ file_read(const struct rr_nfs4_record_dir *dir, const char *name, uint8_t data[F
 /* Gives the record of a file to take(), and returns what take() returned. A file whose name ends in .new was
  * not finished and is removed. For any file that is not a record, returns 0. */
 static int
-file_take(const struct rr_nfs4_record_dir *dir, const char *name,
+file_take(struct rr_nfs4_record_dir *dir, const char *name,
 	int (*take)(void *ctx, const struct rr_nfs4_recorded *recorded), void *ctx)
 {
 	uint8_t data[FILE_MAX + 1];
@@ -159,7 +166,8 @@ file_take(const struct rr_nfs4_record_dir *dir, const char *name,
 	/* 1: the digits are read, and nothing stands behind them. */
 	if (sscanf(name, "%16llx%1s", &number, end) != 1 || strlen(name) != FILE_NAME ||
 		!file_read(dir, name, data, &recorded)) {
-		rr_log(dir->env, RR_LOG_WARNING, "%s: is no record of a client of NFS version 4", name);
+		rr_log_limited(
+			&dir->read_log, dir->env, "%s: is no record of a client of NFS version 4", name);
 		return 0;
 	}
 	recorded.name = number;
@@ -256,7 +264,7 @@ rr_nfs4_record_write(struct rr_nfs4_record_dir *dir, const struct rr_nfs4_record
 	file_name(recorded->name, ".new", fresh);
 	done = file_put(dir, name, fresh, data, length);
 	if (!done)
-		rr_log(dir->env, RR_LOG_ERROR,
+		rr_log_limited(&dir->change_log, dir->env,
 			"the record of a client of NFS version 4 cannot be written: %s", strerror(errno));
 	return done;
 }
@@ -270,7 +278,7 @@ rr_nfs4_record_remove(struct rr_nfs4_record_dir *dir, uint64_t number)
 	file_name(number, "", name);
 	done = (unlinkat(dir->fd, name, 0) == 0 || errno == ENOENT) && fsync(dir->fd) == 0;
 	if (!done)
-		rr_log(dir->env, RR_LOG_ERROR,
+		rr_log_limited(&dir->change_log, dir->env,
 			"the record of a client of NFS version 4 cannot be removed: %s", strerror(errno));
 	return done;
 }

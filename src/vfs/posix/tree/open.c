@@ -70,7 +70,7 @@ open_own(struct rr_tree *tree, struct rr_object *object, int access)
 	fd = rr_tree_reopen(tree, object->fd, access);
 	error = errno;
 	if (chmod(link, object->st.stx_mode & 07777) != 0)
-		rr_log(tree->env, RR_LOG_WARNING, "a file of mode %o stays open to its owner",
+		rr_log_limited(&tree->core->open_log, tree->env, "a file of mode %o stays open to its owner",
 			object->st.stx_mode & 07777);
 	errno = error;
 	return fd;

@@ -134,7 +134,8 @@ search_remember_vain(struct rr_tree *tree)
 	if (search->hinted)
 		return;
 	if (search->left == 0)
-		rr_log(tree->env, RR_LOG_WARNING, "%s: gave up looking for a renamed object after %u entries",
+		rr_log_limited(&tree->core->search_log, tree->env,
+			"%s: gave up looking for a renamed object after %u entries",
 			search->root->export->path, search->entries_max);
 	if (!search->complete)
 		return;

@@ -198,6 +198,8 @@ tree_core_new(const struct rr_env *env, const struct rr_tree_config *config, str
 	pthread_mutex_init(&new->lock, NULL);
 	new->trees = 1;
 	rr_handle_keys(config->key, &new->keys);
+	new->search_log = (struct rr_log_limit){ .level = RR_LOG_WARNING, .kind = "renamed objects" };
+	new->open_log = (struct rr_log_limit){ .level = RR_LOG_WARNING, .kind = "files that stay open" };
 	*core = new;
 	return rr_nodes_init(&new->nodes, env, &new->keys,
 		config->open_max > 0 ? config->open_max : tree_default_open_max());
@@ -272,6 +274,8 @@ tree_core_free(struct rr_tree *tree)
 	struct rr_tree_core *core = tree->core;
 
 	rr_search_end(tree);
+	rr_log_limit_end(&core->search_log, env);
+	rr_log_limit_end(&core->open_log, env);
 	rr_nodes_free(&core->nodes);
 	rr_seen_free(&core->seen);
 	for (uint32_t i = 0; core->roots && i < core->config.export_count; i++)

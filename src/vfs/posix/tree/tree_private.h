@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <pthread.h>
 
+#include "base/log_limit.h"
 #include "vfs/posix/identity.h"
 #include "vfs/posix/tree/node.h"
 #include "vfs/posix/tree/search.h"
@@ -40,6 +41,7 @@ struct rr_tree_core {
 	struct rr_nodes nodes;
 	struct rr_seen seen;
 	struct rr_search search;
+	struct rr_log_limit search_log, open_log;
 };
 
 struct rr_tree {
