@@ -87,10 +87,12 @@ deb:
 	@scripts/need build deb
 	@scripts/deb $(or $(INTO),build-deb)
 
-# The packages in a bare Debian 12 of its own: built twice, installed, used, removed. Wants root and the network.
+# In bare Debians 12 of their own: the packages are built twice, installed, used, removed; `make install` and `make uninstall`
+# likewise. Wants root and the network.
 check-install:
 	@scripts/need build deb install
 	@tests/install/check
+	@tests/install/check-source
 
 # In another release of Debian, a bare system of its own: built, tested, made into packages, which are installed and removed. Wants
 # root and the network; RELEASE= another one than trixie.

@@ -26,7 +26,14 @@ try() { # NAME COMMAND...
 inside() { (become "$@"); }
 
 # Takes the place of the shell, so that a signal reaches the command.
-become() { exec $alone chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root DEBIAN_FRONTEND=noninteractive "$@"; }
+become() { exec $alone chroot "$root" /usr/bin/env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root DEBIAN_FRONTEND=noninteractive "$@"; }
+
+# A clone of what is committed, so that what asks git for an answer has it, where those who take on other users can go.
+root_clone() {
+	inside sh -c 'apt-get update -qq && apt-get install -y -qq --no-install-recommends git' &&
+		git bundle create "$root/usr/src/rpcrdma.bundle" HEAD &&
+		inside git clone -q /usr/src/rpcrdma.bundle /usr/src/rpcrdma
+}
 
 # From now on commands run in a network that has a loopback alone: there, nobody else has a port.
 root_alone() {
