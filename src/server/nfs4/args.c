@@ -9,14 +9,6 @@
 
 enum { ARGS_DIGEST_MAX = 512 };
 
-bool
-rr_nfs4_is_operation(uint32_t number, uint32_t minor)
-{
-	uint32_t last = minor == 1 ? OP_RECLAIM_COMPLETE : OP_REMOVEXATTR;
-
-	return number >= OP_ACCESS && number <= last;
-}
-
 /* Returns the number of the next operation, and leaves the reader in front of it. Returns 0 if fewer than
  * four octets are left. */
 static uint32_t
@@ -65,7 +57,7 @@ args_operation(struct rpcrdma_xdr_reader *reader, struct rr_nfs4_args *args)
 		args_fault(reader, args, NFS4ERR_BADXDR, OP_ILLEGAL);
 		return false;
 	}
-	if (!rr_nfs4_is_operation(number, args->minor)) {
+	if (!rr_nfs4_minor_has(args->minor, number)) {
 		args_fault(reader, args, NFS4ERR_OP_ILLEGAL, OP_ILLEGAL);
 		return false;
 	}
@@ -85,7 +77,7 @@ rr_nfs4_get_args(struct rpcrdma_xdr_reader *reader, void *value)
 	uint32_t known;
 
 	args->tag = rpcrdma_get_bytes(reader, RR_NFS4_TAG_MAX);
-	args->minor = rpcrdma_get_u32(reader);
+	args->minor = rr_nfs4_minor(rpcrdma_get_u32(reader));
 	args->count = rpcrdma_get_count(reader, UINT32_MAX, 4);
 	if (reader->failed)
 		return;
@@ -96,7 +88,7 @@ rr_nfs4_get_args(struct rpcrdma_xdr_reader *reader, void *value)
 	/* RFC 8881, 16.2.3: "the NFS4ERR_MINOR_VERS_MISMATCH error takes precedence over all other errors."
 	 * So of a COMPOUND of another minor version only the number of the version is used. The reader moves
 	 * to the end, so that no operation is decoded. */
-	if (args->minor != 1 && args->minor != 2)
+	if (!args->minor)
 		args_fault(reader, args, NFS4_OK, 0);
 	while (args->decoded < known && reader->next < reader->end) {
 		if (!args_operation(reader, args))
@@ -104,7 +96,7 @@ rr_nfs4_get_args(struct rpcrdma_xdr_reader *reader, void *value)
 		if (args->decoded == 1)
 			args->digest = args_digest(reader->next, rpcrdma_xdr_left(reader));
 	}
-	if (args->decoded < known && (args->minor == 1 || args->minor == 2))
+	if (args->decoded < known && args->minor)
 		args_fault(reader, args, NFS4ERR_BADXDR, OP_ILLEGAL);
 	/* No session allows more than RR_NFS4_OPERATIONS operations, so the first operation of this COMPOUND
 	 * will fail, and the others are not needed. */

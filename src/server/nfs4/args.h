@@ -2,7 +2,7 @@
 #ifndef RR_SERVER_NFS4_ARGS_H
 #define RR_SERVER_NFS4_ARGS_H
 
-#include "ulb/nfs42.h"
+#include "server/nfs4/minor.h"
 
 /*
  * The arguments of a COMPOUND, decoded operation by operation: an operation that is unknown, or does not
@@ -15,8 +15,8 @@
 enum { RR_NFS4_OPERATIONS = 128, RR_NFS4_TAG_MAX = 1024 };
 
 struct rr_nfs4_args {
-	utf8str_cs tag; /* at most RR_NFS4_TAG_MAX octets */
-	uint32_t minor;
+	utf8str_cs tag;                    /* at most RR_NFS4_TAG_MAX octets */
+	const struct rr_nfs4_minor *minor; /* NULL: the minor version is not served */
 	uint32_t count; /* of operations, as the peer said; those beyond RR_NFS4_OPERATIONS are not decoded */
 	uint32_t decoded; /* operations that ops holds */
 	nfs_argop4 *ops;
@@ -31,8 +31,5 @@ struct rr_nfs4_args {
 /* Decodes the arguments of a COMPOUND into a struct rr_nfs4_args. struct rpcrdma_procedure points to this
  * function. */
 void rr_nfs4_get_args(struct rpcrdma_xdr_reader *reader, void *value);
-
-/* Tells whether the minor version has an operation of that number. */
-bool rr_nfs4_is_operation(uint32_t number, uint32_t minor);
 
 #endif

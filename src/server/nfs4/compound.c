@@ -10,6 +10,8 @@
 #include "base/checked.h"
 #include "rpc/latency.h"
 #include "server/nfs4/errors.h"
+#include "server/nfs4/recall.h"
+#include "server/nfs4/size.h"
 #include "server/nfs4/utf8.h"
 
 /* The most spare compounds whose memory a server keeps for the next calls. */
@@ -462,7 +464,7 @@ rr_nfs4_compound(void *ctx, struct rpcrdma_request *request, const void *argumen
 	result->tag = args->tag;
 	/* RFC 8881, 16.2.3: "the server MUST return an error of NFS4ERR_MINOR_VERS_MISMATCH and a zero-length
 	 * resultdata array." */
-	if (args->minor != 1 && args->minor != 2) {
+	if (!args->minor) {
 		result->status = NFS4ERR_MINOR_VERS_MISMATCH;
 		return RPCRDMA_HANDLED;
 	}

@@ -69,6 +69,24 @@ union rr_nfs4_vfs {
 
 struct rr_nfs4_operation;
 
+/* What the operation that runs keeps from one of its steps to the next, named for the operations that use it.
+ */
+union rr_nfs4_own {
+	struct {
+		component4 name;
+		rr_nfs4_step *then;
+	} lookup; /* LOOKUP; of OPEN, the name */
+	struct {
+		uint32_t size; /* octets to read */
+		rr_nfs4_step *then;
+	} read;                            /* READ and READ_PLUS */
+	struct rr_vfs_set setattr;         /* the attributes to set */
+	struct rr_nfs4_gathered *gathered; /* GETATTR, READDIR, VERIFY and NVERIFY: see rr_nfs4_gather() */
+	uint32_t lock_access;              /* LOCK: the access of the open */
+	uint64_t look_until; /* SEQUENCE, in a retry that waits for the call that it repeats: the time to give
+				up */
+};
+
 struct rr_nfs4_compound {
 	struct rr_nfs4_server *server;
 	struct rpcrdma_request *request;
@@ -106,7 +124,7 @@ struct rr_nfs4_compound {
 	/* From `current` on, a new compound is not zeroed, as zeroing would cost time in each call. */
 	struct rr_nfs4_fh current, saved;
 
-	/* The members from here to `set` belong to the operation that runs. */
+	/* The members from here to `own` belong to the operation that runs. */
 	const nfs_argop4 *op;
 	const struct rr_nfs4_operation *operation;
 	nfs_resop4 res;
@@ -117,10 +135,7 @@ struct rr_nfs4_compound {
 	 * its storage operation in `vfs`; NULL: the operation does not learn them. */
 	const struct rr_vfs_known *after;
 	rr_nfs4_step *then;
-	/* For SEQUENCE, in a retry that waits for the call that it repeats: the timer of the next look, and
-	 * the time to give up. */
-	struct rr_timer look;
-	uint64_t look_until;
+	struct rr_timer look; /* for SEQUENCE, in a retry that waits: the timer of the next look */
 	struct rr_nfs4_fh *attributes_of; /* for rr_nfs4_attributes(), as the next member */
 	rr_nfs4_step *attributes_then;
 	union rr_nfs4_vfs vfs;
@@ -128,11 +143,7 @@ struct rr_nfs4_compound {
 	bool vfs_pending;               /* the storage operation has begun and not ended */
 	struct rr_nfs4_record *awaited; /* the operation goes on when this record is on the disk; or NULL */
 	void *op_memory;                /* memory that the operation needs over its steps */
-	struct rr_nfs4_gathered *gathered; /* for rr_nfs4_gather() */
-	struct rr_vfs_set set;             /* for SETATTR: the attributes to set */
-	uint32_t read_size, lock_access;   /* for READ: octets to read; for LOCK: access of the open */
-	component4 lookup_name;            /* for LOOKUP and OPEN, as lookup_then */
-	rr_nfs4_step *lookup_then, *read_then;
+	union rr_nfs4_own own;
 
 	/* The writer of the results. While an operation runs, writer.end is the beginning of the memory that
 	 * the operation has taken; arena_end is the end of the arena, to which writer.end returns. */
@@ -239,129 +250,5 @@ bool rr_nfs4_sees(struct rr_nfs4_compound *c, const struct rr_pseudo_entry *entr
  * export of that name. A caller who may not use all exports gets NFS4ERR_ACCESS for every name that it does
  * not see, and so does not learn which of them exist. MNT of version 3 answers alike. */
 nfsstat4 rr_nfs4_find_entry(struct rr_nfs4_compound *c, component4 name, uint32_t *entry);
-
-/* ---- recall.c ---- */
-
-/* Recalls the delegations that other clients have of the objects that the operation changes, then runs the
- * operation. Returns NFS4ERR_DELAY as long as other clients have such delegations. */
-uint32_t rr_nfs4_recall_first(struct rr_nfs4_compound *c);
-
-/* Recalls the delegations that other clients have of a file. Returns NFS4ERR_DELAY if there are any, else
- * NFS4_OK. writes: the operation writes the file, so the client's own delegation is recalled, too: a
- * delegation has a lease of the storage, which lets nobody write. */
-nfsstat4 rr_nfs4_recall(struct rr_nfs4_compound *c, const struct rr_vfs_id *id, bool writes);
-
-/* ---- room.c ---- */
-
-/* Octets that the number and the status of an operation take. */
-enum { RR_NFS4_ERROR_SIZE = 8 };
-
-/* Returns the number of octets that the reply has in front of the first result, with the RPC header. */
-uint32_t rr_nfs4_size_in_front(const struct rr_nfs4_compound *c);
-
-/* Returns the number of octets that the reply has so far, with the RPC header and the data outside the
- * stream. */
-static inline uint32_t
-rr_nfs4_size(const struct rr_nfs4_compound *c)
-{
-	uint32_t size = c->front + (uint32_t)(c->writer.next - c->writer.start);
-
-	for (uint32_t i = 0; i < c->writer.item_count; i++)
-		size += (c->result->items[i].length + 3) & ~3u;
-	return size;
-}
-
-/* Returns NFS4_OK if `size`, the octets of the reply up to the end of this operation's result, is within the
- * limits of the session; else NFS4ERR_REP_TOO_BIG or NFS4ERR_REP_TOO_BIG_TO_CACHE. If further operations
- * follow, room for the error of one of them is kept free. */
-nfsstat4 rr_nfs4_check_size(const struct rr_nfs4_compound *c, uint64_t size);
-
-/* Returns the number of octets that this operation's result can have at most, with its number and status: as
- * many as the results in front leave of the limits of the reply. If further operations follow, room for the
- * error of one of them is kept free. */
-uint32_t rr_nfs4_room(const struct rr_nfs4_compound *c);
-
-/* ---- support.c ---- */
-
-/* Returns the object of the filehandle in the form that the storage takes: the handle and the open, if there
- * is one. */
-static inline struct rr_vfs_object
-rr_nfs4_object(const struct rr_nfs4_fh *fh)
-{
-	return (struct rr_vfs_object){ { fh->handle.data, fh->handle.length }, fh->open };
-}
-
-/* Sets the filehandle to another object. RFC 8881, 16.2.3.1.2: operations that set the current filehandle
- * without a stateid leave an anonymous stateid as the current stateid. fh->has_stateid is then false, and an
- * operation that asks for the current stateid gets NFS4ERR_BAD_STATEID: RFC 8881, 8.2.3. */
-void rr_nfs4_set_fh(struct rr_nfs4_fh *fh, const struct rr_vfs_handle *handle);
-/* Like rr_nfs4_set_fh(), from the octets of a handle, which are RR_VFS_HANDLE_MAX at most. */
-void rr_nfs4_set_octets(struct rr_nfs4_fh *fh, nfs_fh4 octets);
-/* Sets the current stateid, which belongs to the current filehandle. */
-void rr_nfs4_set_stateid(struct rr_nfs4_compound *c, const stateid4 *stateid);
-
-/* Sets the current filehandle to an entry of the pseudo root: a directory, or the root of an export. */
-void rr_nfs4_set_entry(struct rr_nfs4_compound *c, uint32_t entry);
-
-/* Copies the stateid `given` to *stateid; if it is the special stateid that stands for the current stateid,
- * copies the current stateid instead. */
-nfsstat4 rr_nfs4_current_stateid(const struct rr_nfs4_compound *c, const stateid4 *given, stateid4 *stateid);
-
-/* Finds the open that a stateid of the operation stands for and holds it in c->opened[index] until the
- * operation ends; c->opened[index] stays NULL for the special stateids. Returns an error if the stateid does
- * not allow the operation now. access: OPEN4_SHARE_ACCESS_*, what the open must allow; 0: nothing. */
-nfsstat4 rr_nfs4_use_stateid(struct rr_nfs4_compound *c, const struct rr_nfs4_fh *fh, const stateid4 *given,
-	uint32_t access, uint32_t index);
-
-/* Asks the storage whether the caller may read the file, for an operation that itself reads no octet: then()
- * runs with the answer in c->vfs_status. If c->opened[0] holds an open, the storage is not asked again. */
-uint32_t rr_nfs4_may_read(struct rr_nfs4_compound *c, rr_nfs4_step *then);
-
-/* Finds the state that the stateid `given` of the operation names, and stores it in *state. kinds: the kinds
- * of state that are accepted. The state must be of the file that fh belongs to. If the attributes of fh are
- * not known, only a state that was made with this very filehandle is found; for any other state, the caller
- * gets NFS4ERR_BAD_STATEID and may try again with the attributes. The caller holds the lock of the tables. */
-nfsstat4 rr_nfs4_find_state(struct rr_nfs4_compound *c, const struct rr_nfs4_fh *fh, const stateid4 *given,
-	uint32_t kinds, struct rr_nfs4_state **state);
-
-/* Returns the object of the filehandle in the form that the storage takes: the handle, with the open in
- * c->opened[index] if there is one, else with the open of the filehandle. */
-static inline struct rr_vfs_object
-rr_nfs4_object_as(const struct rr_nfs4_compound *c, const struct rr_nfs4_fh *fh, uint32_t index)
-{
-	return (struct rr_vfs_object){ { fh->handle.data, fh->handle.length },
-		c->opened[index] ? c->opened[index]->open : fh->open, c->reserved[index] };
-}
-
-/* Called by an operation that reclaims. Returns NFS4_OK if the client may reclaim what it had before the
- * server started; the end of the grace period is then delayed. Else returns NFS4ERR_NO_GRACE or
- * NFS4ERR_RECLAIM_BAD. The caller holds the lock of the tables. */
-nfsstat4 rr_nfs4_may_reclaim(struct rr_nfs4_compound *c);
-
-/* Returns NFS4ERR_GRACE in the grace period, as a client may still reclaim a state that conflicts with the
- * operation; else NFS4_OK. The caller does not hold the lock of the tables, which this function takes. */
-nfsstat4 rr_nfs4_no_grace(const struct rr_nfs4_compound *c);
-
-/* Returns the value of NFS for how safely the storage keeps data that it has written. */
-stable_how4 rr_nfs4_committed(enum rr_vfs_stable stable);
-
-/* Returns NFS4_OK for a regular file, else NFS4ERR_ISDIR, NFS4ERR_SYMLINK or NFS4ERR_WRONG_TYPE. */
-nfsstat4 rr_nfs4_regular(const struct rr_nfs4_fh *fh);
-
-/* Returns NFS4_OK for a regular file, else NFS4ERR_WRONG_TYPE, as the operations of RFC 7862 demand: "If ...
- * not a regular file, the operation MUST fail and return NFS4ERR_WRONG_TYPE" (15.1.3, 15.2.3, 15.4.3,
- * 15.13.3). */
-nfsstat4 rr_nfs4_regular_only(const struct rr_nfs4_fh *fh);
-
-/* Fills *info, which tells the client how the operation has changed a directory or file. */
-void rr_nfs4_change_info(const struct rr_vfs_change *change, change_info4 *info);
-
-/* Checks a name, and returns NFS4_OK or an error: NFS4ERR_INVAL if it is empty or not UTF-8, NFS4ERR_BADCHAR,
- * NFS4ERR_NAMETOOLONG, NFS4ERR_BADNAME. */
-nfsstat4 rr_nfs4_name(component4 name);
-
-/* Reads the attributes of the filehandle's object into fh->attributes, and goes on with `then`; at once if
- * this compound knows the attributes already. c->vfs_status tells `then` whether that succeeded. */
-uint32_t rr_nfs4_attributes(struct rr_nfs4_compound *c, struct rr_nfs4_fh *fh, rr_nfs4_step *then);
 
 #endif

@@ -2,6 +2,7 @@
 /* Reads the data that the attributes of an object are written from: its attributes, the space of its file
  * system and the limits of its file system, by one storage operation after another. */
 #include "server/nfs4/gather.h"
+#include "server/nfs4/support.h"
 
 /* The attributes maxread and maxwrite: the most octets of data in a READ or WRITE, which shares its message
  * with all other operations of the COMPOUND. */
@@ -12,7 +13,7 @@ enum { GATHER_IO_MAX = 1 << 20 };
 static uint32_t
 gather_finish(struct rr_nfs4_compound *c)
 {
-	struct rr_nfs4_gathered *gathered = c->gathered;
+	struct rr_nfs4_gathered *gathered = c->own.gathered;
 	const struct rr_nfs4_shared *shared = c->server->shared;
 
 	gathered->source = (struct rr_attr_source){
@@ -20,7 +21,7 @@ gather_finish(struct rr_nfs4_compound *c)
 		.statfs = &gathered->statfs,
 		.limits = &gathered->limits,
 		.handle = &gathered->handle,
-		.minor = c->args->minor,
+		.minor = c->args->minor->number,
 		.lease = (uint32_t)(shared->config.tables.lease / RR_SECOND),
 		.io_max = GATHER_IO_MAX,
 	};
@@ -33,8 +34,8 @@ static uint32_t
 gather_limits_done(struct rr_nfs4_compound *c)
 {
 	if (c->vfs_status != RR_VFS_OK)
-		return c->gathered->then(c);
-	c->gathered->limits = c->vfs.limits;
+		return c->own.gathered->then(c);
+	c->own.gathered->limits = c->vfs.limits;
 	return gather_finish(c);
 }
 
@@ -45,9 +46,9 @@ gather_limits(struct rr_nfs4_compound *c)
 {
 	struct rr_vfs *vfs = c->server->vfs;
 
-	if (!(c->gathered->needs & RR_ATTR_LIMITS))
+	if (!(c->own.gathered->needs & RR_ATTR_LIMITS))
 		return gather_finish(c);
-	rr_nfs4_vfs_begin(c)->limits.object = rr_nfs4_object(c->gathered->fh);
+	rr_nfs4_vfs_begin(c)->limits.object = rr_nfs4_object(c->own.gathered->fh);
 	return rr_nfs4_vfs(c, vfs->ops->limits(vfs, &c->vfs.limits), gather_limits_done);
 }
 
@@ -57,8 +58,8 @@ static uint32_t
 gather_statfs_done(struct rr_nfs4_compound *c)
 {
 	if (c->vfs_status != RR_VFS_OK)
-		return c->gathered->then(c);
-	c->gathered->statfs = c->vfs.statfs;
+		return c->own.gathered->then(c);
+	c->own.gathered->statfs = c->vfs.statfs;
 	return gather_limits(c);
 }
 
@@ -71,10 +72,10 @@ gather_attributes_done(struct rr_nfs4_compound *c)
 	struct rr_vfs *vfs = c->server->vfs;
 
 	if (c->vfs_status != RR_VFS_OK)
-		return c->gathered->then(c);
-	if (!(c->gathered->needs & RR_ATTR_STATFS))
+		return c->own.gathered->then(c);
+	if (!(c->own.gathered->needs & RR_ATTR_STATFS))
 		return gather_limits(c);
-	rr_nfs4_vfs_begin(c)->statfs.object = rr_nfs4_object(c->gathered->fh);
+	rr_nfs4_vfs_begin(c)->statfs.object = rr_nfs4_object(c->own.gathered->fh);
 	return rr_nfs4_vfs(c, vfs->ops->statfs(vfs, &c->vfs.statfs), gather_statfs_done);
 }
 
@@ -83,7 +84,7 @@ gather_attributes_done(struct rr_nfs4_compound *c)
 static uint32_t
 gather_pseudo(struct rr_nfs4_compound *c)
 {
-	struct rr_nfs4_gathered *gathered = c->gathered;
+	struct rr_nfs4_gathered *gathered = c->own.gathered;
 
 	rr_pseudo_attributes(&c->server->pseudo, gathered->fh->pseudo, &gathered->fh->attributes);
 	gathered->limits = (struct rr_vfs_limits){ .file_max = INT64_MAX,
@@ -104,10 +105,10 @@ rr_nfs4_gather(struct rr_nfs4_compound *c, struct rr_nfs4_fh *fh, const struct r
 	/* The arena is used up by the results in front, so this result would not fit either. */
 	if (!gathered)
 		return NFS4ERR_REP_TOO_BIG;
-	c->gathered = gathered;
+	c->own.gathered = gathered;
 	gathered->fh = fh;
 	gathered->then = then;
-	gathered->needs = rr_attr_needs(mask, c->args->minor);
+	gathered->needs = rr_attr_needs(mask, c->args->minor->number);
 	gathered->handle = fh->handle;
 	if (fh->kind == RR_NFS4_FH_PSEUDO)
 		return gather_pseudo(c);

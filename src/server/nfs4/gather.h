@@ -18,9 +18,9 @@ struct rr_nfs4_gathered {
 	rr_nfs4_step *then;
 };
 
-/* Gathers into c->gathered the data of the object of fh that the attributes in mask need, then goes on with
- * `then`; c->vfs_status says whether that succeeded. The memory of c->gathered lives until the operation
- * ends. */
+/* Gathers into c->own.gathered the data of the object of fh that the attributes in mask need, then goes on
+ * with `then`; c->vfs_status says whether that succeeded. The memory of c->own.gathered lives until the
+ * operation ends. */
 uint32_t rr_nfs4_gather(struct rr_nfs4_compound *c, struct rr_nfs4_fh *fh, const struct rr_attr_mask *mask,
 	rr_nfs4_step *then);
 

@@ -4,7 +4,9 @@
  * 8881, section 10.4. "it is assured that neither the contents, the attributes (with the exception of
  * time_access), nor the names of any links to the file will change without its knowledge".
  */
+#include "server/nfs4/recall.h"
 #include "server/nfs4/compound.h"
+#include "server/nfs4/support.h"
 
 nfsstat4
 rr_nfs4_recall(struct rr_nfs4_compound *c, const struct rr_vfs_id *id, bool writes)

@@ -4,6 +4,8 @@
 
 #include "server/nfs4/compound.h"
 #include "server/nfs4/errors.h"
+#include "server/nfs4/recall.h"
+#include "server/nfs4/support.h"
 
 static const nfsstat4 support_statuses[] = {
 	[RR_VFS_OK] = NFS4_OK,

@@ -2,6 +2,7 @@
 /* GETATTR, VERIFY, NVERIFY, ACCESS: RFC 8881, sections 18.7, 18.31, 18.15 and 18.1. */
 #include "server/nfs4/gather.h"
 #include "server/nfs4/ops.h"
+#include "server/nfs4/support.h"
 
 /* Runs when the attributes are known: writes the whole result of GETATTR (number, status and attributes) into
  * the reply, so that compound.c does not encode it. */
@@ -14,7 +15,7 @@ op_getattr_gathered(struct rr_nfs4_compound *c)
 		return rr_nfs4_status(c->vfs_status);
 	rpcrdma_put_u32(&c->writer, OP_GETATTR);
 	rpcrdma_put_u32(&c->writer, NFS4_OK);
-	rr_attr_put(&c->writer, &mask, &c->gathered->source);
+	rr_attr_put(&c->writer, &mask, &c->own.gathered->source);
 	c->encoded = true;
 	return NFS4_OK;
 }
@@ -26,7 +27,7 @@ rr_op_getattr(struct rr_nfs4_compound *c)
 
 	/* RFC 8881, 5.5: "If a client attempts to ... get a set-only attributes, the server MUST return
 	 * NFS4ERR_INVAL." */
-	if (rr_attr_has_write_only(&mask, c->args->minor))
+	if (rr_attr_has_write_only(&mask, c->args->minor->number))
 		return NFS4ERR_INVAL;
 	return rr_nfs4_gather(c, &c->current, &mask, op_getattr_gathered);
 }
@@ -38,12 +39,12 @@ op_verify_compare(struct rr_nfs4_compound *c)
 {
 	const fattr4 *fattr = &c->op->u.opverify.obj_attributes;
 	struct rr_attr_mask mask = rr_attr_mask(&fattr->attrmask);
-	uint32_t size = rr_attr_size(&mask, c->args->minor);
+	uint32_t size = rr_attr_size(&mask, c->args->minor->number);
 	void *memory = rr_nfs4_alloc(c, size);
 
 	if (c->vfs_status != RR_VFS_OK)
 		return rr_nfs4_status(c->vfs_status);
-	return memory ? rr_attr_compare(fattr, &c->gathered->source, memory, size) : NFS4ERR_DELAY;
+	return memory ? rr_attr_compare(fattr, &c->own.gathered->source, memory, size) : NFS4ERR_DELAY;
 }
 
 /* Runs when the attributes of the object are known: VERIFY succeeds if they equal the attributes in its
@@ -73,7 +74,7 @@ op_verify_begin(struct rr_nfs4_compound *c, rr_nfs4_step *then)
 {
 	const fattr4 *fattr = &c->op->u.opverify.obj_attributes;
 	struct rr_attr_mask mask = rr_attr_mask(&fattr->attrmask);
-	nfsstat4 status = rr_attr_comparable(fattr, c->args->minor);
+	nfsstat4 status = rr_attr_comparable(fattr, c->args->minor->number);
 
 	return status == NFS4_OK ? rr_nfs4_gather(c, &c->current, &mask, then) : status;
 }
@@ -89,12 +90,6 @@ rr_op_nverify(struct rr_nfs4_compound *c)
 {
 	return op_verify_begin(c, op_nverify_gathered);
 }
-
-enum {
-	ACCESS_PLAIN = ACCESS4_READ | ACCESS4_LOOKUP | ACCESS4_MODIFY | ACCESS4_EXTEND | ACCESS4_DELETE |
-		       ACCESS4_EXECUTE,
-	ACCESS_XATTR = ACCESS4_XAREAD | ACCESS4_XAWRITE | ACCESS4_XALIST
-};
 
 /* Runs when the storage has said which access the caller has: fills the result of ACCESS. */
 static uint32_t
@@ -112,14 +107,12 @@ op_access_done(struct rr_nfs4_compound *c)
 uint32_t
 rr_op_access(struct rr_nfs4_compound *c)
 {
-	uint32_t asked = c->op->u.opaccess.access, known = ACCESS_PLAIN;
+	uint32_t asked = c->op->u.opaccess.access;
 	ACCESS4resok *ok = &c->res.u.opaccess.u.resok4;
 	struct rr_vfs *vfs = c->server->vfs;
 	struct rr_vfs_access *access;
 
-	if (c->args->minor >= 2)
-		known |= ACCESS_XATTR;
-	if (asked & ~known)
+	if (asked & ~c->args->minor->access)
 		return NFS4ERR_INVAL;
 	/* All callers may read and search the directories above the exports; nobody may change them. */
 	if (c->current.kind == RR_NFS4_FH_PSEUDO) {

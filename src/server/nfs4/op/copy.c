@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "server/nfs4/ops.h"
+#include "server/nfs4/support.h"
 
 /* Runs when the storage has copied: fills the result of COPY. */
 static uint32_t

@@ -4,6 +4,7 @@
 
 #include "server/nfs4/attr.h"
 #include "server/nfs4/ops.h"
+#include "server/nfs4/support.h"
 
 /* Returns the NFS status for the storage's `status`, in an operation that needs a directory: NFS4ERR_NOTDIR
  * if the storage met a symbolic link instead. RFC 8881, 15.4: CREATE, REMOVE and RENAME may not answer with
@@ -73,7 +74,7 @@ rr_op_create(struct rr_nfs4_compound *c)
 	if (status == NFS4_OK)
 		status = rr_nfs4_name(args->objname);
 	if (status == NFS4_OK)
-		status = rr_attr_get(&args->createattrs, c->args->minor, &create->set);
+		status = rr_attr_get(&args->createattrs, c->args->minor->number, &create->set);
 	/* Only regular files have a size, and OPEN makes those. */
 	if (status == NFS4ERR_FBIG || (status == NFS4_OK && create->set.mask & RR_VFS_SET_SIZE))
 		status = NFS4ERR_INVAL;

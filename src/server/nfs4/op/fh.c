@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "server/nfs4/ops.h"
+#include "server/nfs4/support.h"
 
 /* Ends PUTFH when the storage has looked at its object. After an error there is no current filehandle any
  * more. */

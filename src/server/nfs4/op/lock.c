@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "server/nfs4/op/lock.h"
+#include "server/nfs4/support.h"
 
 /* RFC 8881, 18.10.3: "If the server returns NFS4ERR_DENIED, the owner, offset, and length of a conflicting
  * lock are returned." */
@@ -163,7 +164,7 @@ lock_opened(struct rr_nfs4_compound *c)
 	if (!c->opened[1])
 		c->state->opening = false;
 	if (c->vfs_status == RR_VFS_OK && rr_nfs4_state_opened(c->state, c->vfs.opening.open, c->principal)) {
-		c->state->access = c->lock_access;
+		c->state->access = c->own.lock_access;
 		c->opened[1] = rr_nfs4_opened_hold(c->state->opened);
 	}
 	rr_nfs4_unlock_tables(c->server);
@@ -298,7 +299,7 @@ lock_prepare(struct rr_nfs4_compound *c, const LOCK4args *args)
 	if (status != NFS4_OK)
 		return status;
 	c->state = rr_nfs4_state_hold(state);
-	c->lock_access = open->access;
+	c->own.lock_access = open->access;
 	if (open->opened)
 		c->opened[0] = rr_nfs4_opened_hold(open->opened);
 	if (state->opened)

@@ -33,7 +33,8 @@ bool rr_lock_is_write(nfs_lock_type4 type);
 /* Fills `denied` with the conflicting lock that work->conflict describes, and returns NFS4ERR_DENIED. */
 uint32_t rr_lock_denied(const struct rr_lock_work *work, LOCK4denied *denied);
 
-/* Has the storage open the file for the lock-owner, with the access c->lock_access, and goes on with `then`.
+/* Has the storage open the file for the lock-owner, with the access c->own.lock_access, and goes on with
+ * `then`.
  */
 uint32_t rr_lock_open(struct rr_nfs4_compound *c, rr_nfs4_step *then);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The storage's side of LOCK and LOCKU. Local programs see the locks of the storage. */
 #include "server/nfs4/op/lock.h"
+#include "server/nfs4/support.h"
 
 /* Has the storage lock or unlock `span` by the open, and returns the status of the storage. If open is NULL,
  * or the span begins beyond INT64_MAX, does not ask the storage and returns RR_VFS_OK: local programs, whose
@@ -104,7 +105,7 @@ rr_lock_open(struct rr_nfs4_compound *c, rr_nfs4_step *then)
 	struct rr_vfs *vfs = c->server->vfs;
 
 	opening->object = rr_nfs4_object_as(c, &c->current, 0);
-	opening->access = c->lock_access;
+	opening->access = c->own.lock_access;
 	/* The share reservation of the OPEN's open holds for this open, too. */
 	opening->relation = RR_VFS_BESIDE;
 	return rr_nfs4_vfs(c, vfs->ops->open(vfs, opening), then);
@@ -154,7 +155,7 @@ lock_reopen_take(struct rr_nfs4_compound *c)
 	bool taken = rr_nfs4_state_opened(c->state, work->fresh, c->principal);
 
 	if (taken) {
-		c->state->access = c->lock_access;
+		c->state->access = c->own.lock_access;
 		if (c->opened[0])
 			rr_nfs4_opened_release(tables, c->opened[0]);
 		c->opened[0] = c->opened[1];

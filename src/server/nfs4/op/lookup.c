@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "server/nfs4/ops.h"
+#include "server/nfs4/support.h"
 
 /* Returns the error for an object that is not a directory: NFS4ERR_SYMLINK for a symbolic link, else
  * NFS4ERR_NOTDIR. RFC 8881 demands this of LOOKUP (18.13.3). For LOOKUPP the table in 15.2 has
@@ -37,8 +38,8 @@ lookup_done(struct rr_nfs4_compound *c)
 	return NFS4_OK;
 }
 
-/* Runs when the type of the current filehandle's object is known: has the storage look up c->lookup_name, if
- * the object is a directory. */
+/* Runs when the type of the current filehandle's object is known: has the storage look up c->own.lookup.name,
+ * if the object is a directory. */
 static uint32_t
 lookup_typed(struct rr_nfs4_compound *c)
 {
@@ -51,8 +52,8 @@ lookup_typed(struct rr_nfs4_compound *c)
 		return lookup_not_directory(c);
 	lookup = &rr_nfs4_vfs_begin(c)->lookup;
 	lookup->directory = rr_nfs4_object(&c->current);
-	lookup->name = c->lookup_name;
-	return rr_nfs4_vfs(c, vfs->ops->lookup(vfs, lookup), c->lookup_then);
+	lookup->name = c->own.lookup.name;
+	return rr_nfs4_vfs(c, vfs->ops->lookup(vfs, lookup), c->own.lookup.then);
 }
 
 /* Reads the attributes of the current filehandle's object. If it is a directory, looks up `name` there and
@@ -60,8 +61,8 @@ lookup_typed(struct rr_nfs4_compound *c)
 static uint32_t
 lookup_begin(struct rr_nfs4_compound *c, component4 name, rr_nfs4_step *then)
 {
-	c->lookup_name = name;
-	c->lookup_then = then;
+	c->own.lookup.name = name;
+	c->own.lookup.then = then;
 	return rr_nfs4_attributes(c, &c->current, lookup_typed);
 }
 

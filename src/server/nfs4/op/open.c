@@ -2,6 +2,7 @@
 /* OPEN: RFC 8881, section 18.16. This file goes from the arguments to the file, which is found or made;
  * open_share.c then opens it. */
 #include "server/nfs4/op/open.h"
+#include "server/nfs4/support.h"
 
 #include <string.h>
 
@@ -93,7 +94,7 @@ open_look_up(struct rr_nfs4_compound *c)
 	struct rr_vfs *vfs = c->server->vfs;
 
 	lookup->directory = rr_nfs4_object(&c->current);
-	lookup->name = c->lookup_name;
+	lookup->name = c->own.lookup.name;
 	return rr_nfs4_vfs(c, vfs->ops->lookup(vfs, lookup), open_looked_up);
 }
 
@@ -157,7 +158,7 @@ open_how(struct rr_nfs4_compound *c, struct rr_vfs_create *create)
 	if (!attrs)
 		return NFS4_OK;
 	work->asked = &attrs->attrmask;
-	status = rr_attr_get(attrs, c->args->minor, &work->set);
+	status = rr_attr_get(attrs, c->args->minor->number, &work->set);
 	/* RFC 8881, 18.16.3: "If the client attempts to set in cva_attrs an attribute that is not in
 	 * suppattr_exclcreat, the server MUST return NFS4ERR_INVAL." */
 	if (work->exclusive &&
@@ -182,7 +183,7 @@ open_create(struct rr_nfs4_compound *c)
 	if (status != NFS4_OK)
 		return status;
 	create->directory = rr_nfs4_object(&c->current);
-	create->name = c->lookup_name;
+	create->name = c->own.lookup.name;
 	create->type = RR_VFS_FILE;
 	create->set = work->set;
 	create->must_own = rr_nfs4_owner_differs(c, &create->set);
@@ -205,7 +206,7 @@ open_by_name(struct rr_nfs4_compound *c, component4 name)
 
 	if (status != NFS4_OK)
 		return status;
-	c->lookup_name = name;
+	c->own.lookup.name = name;
 	if (c->current.kind != RR_NFS4_FH_PSEUDO)
 		return creates ? open_create(c) : open_look_up(c);
 	status = rr_nfs4_find_entry(c, name, &entry);

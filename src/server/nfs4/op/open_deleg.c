@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "server/nfs4/op/open.h"
+#include "server/nfs4/support.h"
 
 /* Tells whether an OPEN reclaims a read delegation that the client had before the server was started
  * again. */

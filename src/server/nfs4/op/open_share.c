@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "server/nfs4/op/open.h"
+#include "server/nfs4/support.h"
 
 _Static_assert(OPEN4_SHARE_ACCESS_READ == RR_VFS_SHARE_READ && OPEN4_SHARE_ACCESS_WRITE == RR_VFS_SHARE_WRITE,
 	"shares are numbered alike");

@@ -6,6 +6,8 @@
 #include "base/checked.h"
 #include "base/share/pool.h"
 #include "server/nfs4/ops.h"
+#include "server/nfs4/size.h"
+#include "server/nfs4/support.h"
 
 /*
  * READ_SHORT: octets that a READ gets when the pool has no memory for more. READ_BESIDE: octets of the result
@@ -31,7 +33,7 @@ static uint32_t
 read_room(const struct rr_nfs4_compound *c)
 {
 	const struct rpcrdma_request *request = c->request;
-	uint32_t room = rr_nfs4_room(c);
+	uint32_t room = rr_nfs4_size_left(c);
 
 	room = room > READ_BESIDE ? (room - READ_BESIDE) & ~3u : 0;
 	if (request->places && read_place(c) < request->exchange->write_chunks)
@@ -99,13 +101,13 @@ read_without_memory(struct rr_nfs4_compound *c)
 	uint32_t left = c->payload_size - c->payload_used;
 
 	if (c->request->payload) {
-		if (left == 0 || c->read_size <= left)
+		if (left == 0 || c->own.read.size <= left)
 			return c->payload_size < READ_MAX ? NFS4ERR_DELAY : NFS4ERR_REP_TOO_BIG;
-		c->read_size = left;
+		c->own.read.size = left;
 		return read_begin(c);
 	}
-	if (c->read_size > READ_SHORT) {
-		c->read_size = READ_SHORT;
+	if (c->own.read.size > READ_SHORT) {
+		c->own.read.size = READ_SHORT;
 		return read_begin(c);
 	}
 	if (rr_pool_is_idle(c->server->pool))
@@ -132,8 +134,8 @@ read_done(struct rr_nfs4_compound *c)
 	return NFS4_OK;
 }
 
-/* Has the storage read up to c->read_size octets at the offset of the READ, by the open in c->opened[0] if
- * there is one, and goes on with read_done(). The storage gets memory for the data from read_memory(). */
+/* Has the storage read up to c->own.read.size octets at the offset of the READ, by the open in c->opened[0]
+ * if there is one, and goes on with read_done(). The storage gets memory for the data from read_memory(). */
 static uint32_t
 read_begin(struct rr_nfs4_compound *c)
 {
@@ -143,19 +145,19 @@ read_begin(struct rr_nfs4_compound *c)
 
 	read->object = rr_nfs4_object_as(c, &c->current, 0);
 	read->offset = args->offset;
-	read->size = c->read_size;
+	read->size = c->own.read.size;
 	read->memory = read_memory;
 	return rr_nfs4_vfs(c, vfs->ops->read(vfs, read), read_done);
 }
 
 /* Runs when the storage has said whether the caller may read the file: stores the answer in c->vfs_status,
- * and goes on with c->read_then. */
+ * and goes on with c->own.read.then. */
 static uint32_t
 read_asked(struct rr_nfs4_compound *c)
 {
 	if (c->vfs_status == RR_VFS_OK && !(c->vfs.access.granted & RR_VFS_MAY_READ))
 		c->vfs_status = RR_VFS_ACCESS;
-	return c->read_then(c);
+	return c->own.read.then(c);
 }
 
 uint32_t
@@ -167,7 +169,7 @@ rr_nfs4_may_read(struct rr_nfs4_compound *c, rr_nfs4_step *then)
 	c->vfs_status = RR_VFS_OK;
 	if (c->opened[0])
 		return then(c);
-	c->read_then = then;
+	c->own.read.then = then;
 	access = &rr_nfs4_vfs_begin(c)->access;
 	access->object = rr_nfs4_object(&c->current);
 	access->asked = RR_VFS_MAY_READ;
@@ -216,10 +218,10 @@ rr_op_read(struct rr_nfs4_compound *c)
 {
 	const READ4args *args = &c->op->u.opread;
 
-	c->read_size = (uint32_t)rr_min(rr_min(args->count, READ_MAX), read_room(c));
+	c->own.read.size = (uint32_t)rr_min(rr_min(args->count, READ_MAX), read_room(c));
 	/* A READ without room for any data fails: an answer of no octets would have the client ask again for
 	 * ever. */
-	if (args->count > 0 && c->read_size == 0)
+	if (args->count > 0 && c->own.read.size == 0)
 		return NFS4ERR_REP_TOO_BIG;
 	/* If the stateid was given for this very filehandle, its open says that the file is regular: the
 	 * attributes are not needed. Else the attributes say to which file the filehandle belongs, and

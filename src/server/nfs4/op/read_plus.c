@@ -10,6 +10,8 @@
 
 #include "base/checked.h"
 #include "server/nfs4/ops.h"
+#include "server/nfs4/size.h"
+#include "server/nfs4/support.h"
 
 /* PLUS_HEAD: octets of the result beside the data: number and status; eof; count; kind of content; offset;
  * and length, taken as eight octets as in a hole. PLUS_DATA_MAX: the most octets of data in an answer. */
@@ -162,7 +164,7 @@ plus_typed(struct rr_nfs4_compound *c)
 uint32_t
 rr_op_read_plus(struct rr_nfs4_compound *c)
 {
-	uint32_t room = rr_nfs4_room(c);
+	uint32_t room = rr_nfs4_size_left(c);
 	struct plus_work *work = c->op_memory = rr_nfs4_alloc(c, sizeof(*work));
 
 	/* The reply must have room for at least some octets of data, so that the client makes progress. */

@@ -7,6 +7,8 @@
 #include "base/checked.h"
 #include "server/nfs4/gather.h"
 #include "server/nfs4/ops.h"
+#include "server/nfs4/size.h"
+#include "server/nfs4/support.h"
 
 /* READDIR_COOKIES: the difference of a cookie and a position of the storage. READDIR_END: octets of the end
  * of the list: no further entry, and eof. READDIR_DOTS: octets of "." and "..", padded. READDIR_EXPORTS: the
@@ -74,7 +76,7 @@ readdir_put_lost(struct rr_nfs4_compound *c, uint64_t cookie, const struct rr_vf
 	const struct rr_vfs_attributes known = { .type = RR_VFS_DIRECTORY, .mounted_on = entry->number };
 	bool mounted = entry->status == RR_VFS_XDEV;
 	struct readdir_work *work = c->op_memory;
-	struct rr_attr_source source = c->gathered->source;
+	struct rr_attr_source source = c->own.gathered->source;
 	struct rr_attr_mask mask = { { 0 } };
 
 	source.attributes = &known;
@@ -113,7 +115,7 @@ readdir_take(struct rr_vfs_readdir *readdir, const struct rr_vfs_entry *entry)
 {
 	struct rr_nfs4_compound *c = rr_container(readdir, struct rr_nfs4_compound, vfs.readdir);
 	struct readdir_work *work = c->op_memory;
-	struct rr_attr_source source = c->gathered->source;
+	struct rr_attr_source source = c->own.gathered->source;
 	const struct rr_vfs_attributes nameless = {
 		.type = RR_VFS_FILE, .id.number = entry->number, .mounted_on = entry->number
 	};
@@ -179,7 +181,7 @@ readdir_put_pseudo(struct rr_nfs4_compound *c, const struct rr_vfs_attributes *a
 	const struct rr_vfs_handle *handle)
 {
 	struct readdir_work *work = c->op_memory;
-	struct rr_attr_source source = c->gathered->source;
+	struct rr_attr_source source = c->own.gathered->source;
 
 	source.attributes = attributes;
 	source.handle = handle;
@@ -248,7 +250,7 @@ static struct rr_vfs_readdir_room
 readdir_room(struct rr_nfs4_compound *c, const READDIR4args *args)
 {
 	const struct readdir_work *work = c->op_memory;
-	struct rr_attr_source source = c->gathered->source;
+	struct rr_attr_source source = c->own.gathered->source;
 	struct rpcrdma_xdr_writer before = c->writer;
 	uint32_t entry = 4 + 8 + 4; /* that an entry follows, the cookie, the length of the name */
 	struct rr_vfs_readdir_room room = { 0 };
@@ -313,7 +315,7 @@ rr_op_readdir(struct rr_nfs4_compound *c)
 	if (!work)
 		return NFS4ERR_DELAY;
 	work->mask = rr_attr_mask(&args->attr_request);
-	if (rr_attr_has_write_only(&work->mask, c->args->minor))
+	if (rr_attr_has_write_only(&work->mask, c->args->minor->number))
 		return NFS4ERR_INVAL;
 	if (args->cookie == 1 || args->cookie == 2)
 		return NFS4ERR_BAD_COOKIE;
@@ -322,7 +324,8 @@ rr_op_readdir(struct rr_nfs4_compound *c)
 	/* RFC 8881, 18.23.3: maxcount is "the maximum total size of all of the data being returned within the
 	 * READDIR4resok structure". Its number and status, 8 octets, stand in front of this structure. At
 	 * least an empty list must fit. */
-	work->maxcount = (uint32_t)rr_min(args->maxcount, rr_nfs4_room(c) > 8 ? rr_nfs4_room(c) - 8 : 0);
+	work->maxcount =
+		(uint32_t)rr_min(args->maxcount, rr_nfs4_size_left(c) > 8 ? rr_nfs4_size_left(c) - 8 : 0);
 	if (work->maxcount < sizeof(verifier4) + READDIR_END)
 		return NFS4ERR_TOOSMALL;
 	return rr_nfs4_gather(c, &c->current, &work->mask, readdir_gathered);

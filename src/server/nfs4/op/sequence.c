@@ -4,6 +4,7 @@
 
 #include "base/checked.h"
 #include "server/nfs4/ops.h"
+#include "server/nfs4/size.h"
 
 /* Octets of the result of SEQUENCE, with its number and status. */
 enum { SEQUENCE_RESULT = RR_NFS4_ERROR_SIZE + NFS4_SESSIONID_SIZE + 5 * 4 };
@@ -95,7 +96,7 @@ sequence_go_on(struct rr_nfs4_compound *c)
 	nfsstat4 status = c->connection ? sequence_try(c) : NFS4ERR_DELAY;
 
 	if (status == NFS4ERR_DELAY && c->turn.kind == RR_NFS4_UNDER_WAY && c->connection &&
-		rr_loop_now(c->server->loop) < c->look_until) {
+		rr_loop_now(c->server->loop) < c->own.look_until) {
 		rr_loop_arm(c->server->loop, &c->look, SEQUENCE_LOOK_EVERY);
 		return RR_NFS4_PENDING;
 	}
@@ -126,6 +127,6 @@ uint32_t
 rr_op_sequence(struct rr_nfs4_compound *c)
 {
 	rr_timer_init(&c->look, sequence_look);
-	c->look_until = rr_loop_now(c->server->loop) + SEQUENCE_LOOK_FOR;
+	c->own.look_until = rr_loop_now(c->server->loop) + SEQUENCE_LOOK_FOR;
 	return sequence_go_on(c);
 }

@@ -6,22 +6,13 @@
 
 #include "server/nfs4/ops.h"
 
-enum {
-	EXCHANGE_FLAGS = EXCHGID4_FLAG_SUPP_MOVED_REFER | EXCHGID4_FLAG_SUPP_MOVED_MIGR |
-			 EXCHGID4_FLAG_BIND_PRINC_STATEID | EXCHGID4_FLAG_MASK_PNFS |
-			 EXCHGID4_FLAG_UPD_CONFIRMED_REC_A
-};
-
 /* Returns NFS4_OK if all flags of the EXCHANGE_ID are known and it asks for SP4_NONE, no state protection;
  * else an error, as this server offers no other kind of protection. RFC 8881, 18.35.3, says of undefined
- * flags: "If they are, the server MUST reject the operation with NFS4ERR_INVAL". RFC 7862, 14.1, defines one
- * more flag for minor version 2. */
+ * flags: "If they are, the server MUST reject the operation with NFS4ERR_INVAL". */
 static nfsstat4
 op_exchange_check(const struct rr_nfs4_compound *c, const EXCHANGE_ID4args *args)
 {
-	uint32_t known = EXCHANGE_FLAGS | (c->args->minor >= 2 ? EXCHGID4_FLAG_SUPP_FENCE_OPS : 0);
-
-	if (args->eia_flags & ~known)
+	if (args->eia_flags & ~c->args->minor->exchange_flags)
 		return NFS4ERR_INVAL;
 	switch (args->eia_state_protect.spa_how) {
 	case SP4_NONE: return NFS4_OK;
@@ -114,7 +105,7 @@ rr_op_create_session(struct rr_nfs4_compound *c)
 		.principal = c->principal,
 		.limits = { SESSION_IO, SESSION_IO, SESSION_CACHED, RR_NFS4_OPERATIONS, SESSION_SLOTS,
 			SESSION_BACK },
-		.minor = c->args->minor,
+		.minor = c->args->minor->number,
 		.now = rr_now(c->server->env),
 	};
 	CREATE_SESSION4res *res = &c->res.u.opcreate_session;

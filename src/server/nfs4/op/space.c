@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ALLOCATE, DEALLOCATE, SEEK, IO_ADVISE: RFC 7862, sections 15.1, 15.4, 15.11 and 15.5. */
 #include "server/nfs4/ops.h"
+#include "server/nfs4/support.h"
 
 /* Runs when the storage has allocated or deallocated: returns the status of ALLOCATE or DEALLOCATE. */
 static uint32_t

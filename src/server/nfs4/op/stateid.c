@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* TEST_STATEID, FREE_STATEID, DELEGRETURN: RFC 8881, sections 18.48, 18.38 and 18.6. */
 #include "server/nfs4/ops.h"
+#include "server/nfs4/support.h"
 
 uint32_t
 rr_op_test_stateid(struct rr_nfs4_compound *c)

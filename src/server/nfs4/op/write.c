@@ -5,6 +5,7 @@
 #include "server/nfs4/attr.h"
 #include "server/nfs4/errors.h"
 #include "server/nfs4/ops.h"
+#include "server/nfs4/support.h"
 
 static const enum rr_vfs_stable write_stable[] = {
 	[UNSTABLE4] = RR_VFS_UNSTABLE,
@@ -152,7 +153,7 @@ static uint32_t
 op_setattr_typed(struct rr_nfs4_compound *c)
 {
 	const SETATTR4args *args = &c->op->u.opsetattr;
-	uint32_t access = c->set.mask & RR_VFS_SET_SIZE ? OPEN4_SHARE_ACCESS_WRITE : 0;
+	uint32_t access = c->own.setattr.mask & RR_VFS_SET_SIZE ? OPEN4_SHARE_ACCESS_WRITE : 0;
 	struct rr_vfs *vfs = c->server->vfs;
 	struct rr_vfs_setattr *setattr;
 	nfsstat4 status = NFS4_OK;
@@ -169,17 +170,18 @@ op_setattr_typed(struct rr_nfs4_compound *c)
 	/* An open that may write sets the size. For other attributes the storage asks for the caller's rights
 	 * all the same; it only need not find the object of the filehandle. */
 	setattr->object = rr_nfs4_object_as(c, &c->current, 0);
-	setattr->set = c->set;
+	setattr->set = c->own.setattr;
 	return rr_nfs4_vfs(c, vfs->ops->setattr(vfs, setattr), op_setattr_done);
 }
 
 uint32_t
 rr_op_setattr(struct rr_nfs4_compound *c)
 {
-	nfsstat4 status = rr_attr_get(&c->op->u.opsetattr.obj_attributes, c->args->minor, &c->set);
+	nfsstat4 status =
+		rr_attr_get(&c->op->u.opsetattr.obj_attributes, c->args->minor->number, &c->own.setattr);
 
 	/* RFC 8275, 4.2: mode_umask is only for objects that are being made. */
-	if (status == NFS4_OK && c->set.mask & RR_VFS_SET_UMASK)
+	if (status == NFS4_OK && c->own.setattr.mask & RR_VFS_SET_UMASK)
 		status = NFS4ERR_INVAL;
 	return status == NFS4_OK ? rr_nfs4_attributes(c, &c->current, op_setattr_typed) : status;
 }

@@ -4,6 +4,8 @@
 
 #include "base/checked.h"
 #include "server/nfs4/ops.h"
+#include "server/nfs4/size.h"
+#include "server/nfs4/support.h"
 
 /* The most octets of a value that is read, and of the list of all names. */
 enum { XATTR_VALUE_MAX = 28 << 10 };
@@ -64,7 +66,7 @@ rr_op_getxattr(struct rr_nfs4_compound *c)
 	if (status != NFS4_OK)
 		return status;
 	xattr = xattr_begin(c, name);
-	xattr->size = (uint32_t)rr_min(XATTR_VALUE_MAX, rr_nfs4_room(c));
+	xattr->size = (uint32_t)rr_min(XATTR_VALUE_MAX, rr_nfs4_size_left(c));
 	xattr->value = rr_nfs4_alloc(c, xattr->size);
 	if (!xattr->value)
 		return NFS4ERR_DELAY;
@@ -140,7 +142,7 @@ op_listxattrs_done(struct rr_nfs4_compound *c)
 	const struct rr_vfs_xattr *xattr = &c->vfs.xattr;
 	bool none = c->vfs_status == RR_VFS_WRONG_TYPE;
 	const char *name = xattr->value, *end = name + (none ? 0 : xattr->length);
-	uint32_t room = (uint32_t)rr_min(args->lxa_maxcount, rr_nfs4_room(c)), used = 16, count = 0;
+	uint32_t room = (uint32_t)rr_min(args->lxa_maxcount, rr_nfs4_size_left(c)), used = 16, count = 0;
 	uint64_t index = 0;
 
 	if (c->vfs_status != RR_VFS_OK && !none)

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* This file computes how large the reply to a COMPOUND is, and how large it may become. */
+#include "server/nfs4/size.h"
 #include "base/checked.h"
 #include "server/nfs4/compound.h"
 
 /* Octets of status, length of the tag, and number of results, which stand in front of the first result. */
-enum { ROOM_FIXED = 12 };
+enum { SIZE_FIXED = 12 };
 
 uint32_t
 rr_nfs4_size_in_front(const struct rr_nfs4_compound *c)
 {
-	return ROOM_FIXED + ((c->args->tag.length + 3) & ~3u) + c->request->header;
+	return SIZE_FIXED + ((c->args->tag.length + 3) & ~3u) + c->request->header;
 }
 
 /* Tells whether the operation is the last one of its COMPOUND. */
 static bool
-room_is_last(const struct rr_nfs4_compound *c)
+size_is_last(const struct rr_nfs4_compound *c)
 {
 	return c->index + 1 >= c->args->count;
 }
@@ -25,7 +26,7 @@ room_is_last(const struct rr_nfs4_compound *c)
 nfsstat4
 rr_nfs4_check_size(const struct rr_nfs4_compound *c, uint64_t size)
 {
-	uint64_t behind = room_is_last(c) ? 0 : RR_NFS4_ERROR_SIZE;
+	uint64_t behind = size_is_last(c) ? 0 : RR_NFS4_ERROR_SIZE;
 
 	if (!c->turn.session || c->op->argop == OP_SEQUENCE)
 		return NFS4_OK;
@@ -39,9 +40,9 @@ rr_nfs4_check_size(const struct rr_nfs4_compound *c, uint64_t size)
 }
 
 uint32_t
-rr_nfs4_room(const struct rr_nfs4_compound *c)
+rr_nfs4_size_left(const struct rr_nfs4_compound *c)
 {
-	uint32_t used = rr_nfs4_size(c) + (room_is_last(c) ? 0 : RR_NFS4_ERROR_SIZE);
+	uint32_t used = rr_nfs4_size(c) + (size_is_last(c) ? 0 : RR_NFS4_ERROR_SIZE);
 	uint32_t most = c->limit;
 
 	if (c->turn.session && c->turn.cache)
