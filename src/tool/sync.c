@@ -63,7 +63,7 @@ const struct rr_tool rr_tool_sync = {
 	.groups = {
 		{ sync_options, 0 },
 		{ rr_exclude_options, offsetof(struct rr_cp, excludes) },
-		{ rr_cp_connections, 0 },
+		{ rr_cp_both, 0 },
 		{ rr_remote_list_options, offsetof(struct rr_cp, remotes) },
 		{ rr_filters_transport, offsetof(struct rr_cp, filters) },
 		{ rr_filters_options, offsetof(struct rr_cp, filters) },

@@ -20,15 +20,6 @@
 
 enum { SIZE = 3000001 };
 
-static bool interrupt;
-
-bool
-rr_tool_interrupted(void *ctx)
-{
-	(void)ctx;
-	return interrupt;
-}
-
 static struct fake *fake;
 static struct rr_side local, remote;
 static struct rr_place here, there;
@@ -36,6 +27,16 @@ static struct rr_file from, to;
 static struct rr_progress progress;
 static struct rr_pump pump;
 static char folder[] = "/tmp/rpcrdma-pump-XXXXXX";
+
+/* There is a signal; or there will be one when a piece waits for its time. */
+static bool interrupt, interrupt_wait;
+
+bool
+rr_tool_interrupted(void *ctx)
+{
+	(void)ctx;
+	return interrupt || (interrupt_wait && pump.waiting);
+}
 
 static void
 make_source(void)
@@ -59,7 +60,7 @@ setup(void **state)
 	(void)state;
 	strcpy(folder, "/tmp/rpcrdma-pump-XXXXXX");
 	assert_non_null(mkdtemp(folder));
-	interrupt = false;
+	interrupt = interrupt_wait = false;
 	fake = fake_new();
 	fake->rtmax = fake->wtmax = 100000;
 	nfs = fake_must_open(fake, "/export");
@@ -123,6 +124,36 @@ a_file_is_pushed_and_committed_once(void **state)
 	assert_int_equal(fake->calls[NFSPROC3_COMMIT], 1);
 	assert_int_equal(fake->calls[NFSPROC3_WRITE], 31);
 	assert_int_equal(progress.total, SIZE);
+}
+
+/* The clock of the engine goes on by a millisecond in each turn. */
+static void
+a_limited_copy_takes_the_time_of_its_limit(void **state)
+{
+	const uint64_t limit = 1 << 20, time = SIZE * RR_SECOND / limit;
+	uint64_t before;
+
+	(void)state;
+	pump.rate.limit = limit;
+	before = fake->stage.now;
+	assert_int_equal(push(), 0);
+	assert_in_range(fake->stage.now - before, time - RR_SECOND / 4, time + RR_SECOND / 2);
+	/* The last read, which found the end of the file, has moved nothing. */
+	assert_int_equal(rr_rate_wait(&pump.rate, fake->stage.now), 0);
+	assert_pushed();
+	assert_int_equal(progress.total, SIZE);
+}
+
+/* The wait for the next piece ends with the copy. */
+static void
+a_limited_copy_is_interrupted_while_it_waits(void **state)
+{
+	(void)state;
+	pump.rate.limit = 1024;
+	interrupt_wait = true;
+	assert_int_equal(push(), -RPCRDMA_ERR_CANCELLED);
+	assert_false(rr_timer_armed(&pump.later));
+	assert_int_equal(pump.busy, 0);
 }
 
 static void
@@ -507,6 +538,8 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		WITH_WORLD(a_file_is_pushed_and_committed_once),
+		WITH_WORLD(a_limited_copy_takes_the_time_of_its_limit),
+		WITH_WORLD(a_limited_copy_is_interrupted_while_it_waits),
 		WITH_WORLD(data_lost_in_a_restart_in_the_middle_is_sent_again),
 		WITH_WORLD(data_lost_before_the_commit_is_sent_again),
 		WITH_WORLD(stable_data_needs_no_commit),

@@ -13,7 +13,27 @@ static const char *const cp_sparse[] = {
 	NULL,
 };
 
-const struct rr_option rr_cp_connections[] = {
+/* Takes the argument of --bwlimit. */
+static int
+cp_take_limit(const struct rr_tool *tool, void *state, const char *argument)
+{
+	struct rr_cp *cp = state;
+
+	if (rr_rate_parse(argument, &cp->limit) == 0)
+		return RR_EXIT_OK;
+	return rr_tool_usage(tool,
+		"--bwlimit takes a number of KiB per second, from 1 to 1024G, or with M or G behind it of "
+		"MiB or GiB, "
+		"not '%s'",
+		argument);
+}
+
+const struct rr_option rr_cp_both[] = {
+	{ .name = "bwlimit",
+		.argument = "RATE",
+		.help = "move at most RATE KiB of data per second; with M or G behind it, MiB or GiB",
+		.kind = RR_OPTION_CALL,
+		.take = cp_take_limit },
 	{ .name = "connections",
 		.argument = "N",
 		.help = "connections to each server, over which calls are spread (1)",
@@ -217,6 +237,7 @@ cp_copy(struct rr_cp *cp, int count, char **sources, const char *destination)
 		return rr_tool_fail(cp->tool, "out of memory");
 	}
 	cp->pump.sparse = cp->sparse;
+	cp->pump.rate.limit = cp->limit;
 	cp->several = count > 1;
 	for (int i = 0; i < count && !cp->stop; i++)
 		opened |= cp_copy_one(cp, sources[i], destination);
@@ -324,7 +345,7 @@ const struct rr_tool rr_tool_cp = {
 	.groups = {
 		{ cp_options, 0 },
 		{ rr_exclude_options, offsetof(struct rr_cp, excludes) },
-		{ rr_cp_connections, 0 },
+		{ rr_cp_both, 0 },
 		{ rr_remote_list_options, offsetof(struct rr_cp, remotes) },
 		{ rr_filters_transport, offsetof(struct rr_cp, filters) },
 		{ rr_filters_options, offsetof(struct rr_cp, filters) },

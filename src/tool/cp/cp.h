@@ -51,6 +51,7 @@ struct rr_cp {
 	uint32_t umask; /* mode bits that a new file or directory does not get without -a */
 	enum rr_sparse sparse;
 	uint32_t connections; /* to each server */
+	uint64_t limit;       /* of pump.rate */
 	struct rr_excludes excludes;
 	uint64_t spared; /* entries of the destination that were not removed, as they are excluded */
 	struct rr_filters filters;
@@ -139,8 +140,8 @@ struct rr_cp_pair {
 	const char *to_name;
 };
 
-/* cp.c: the option --connections of `rpcrdma cp` and of `rpcrdma sync`. */
-extern const struct rr_option rr_cp_connections[];
+/* cp.c: options of `rpcrdma cp` and of `rpcrdma sync`: --connections and --bwlimit. */
+extern const struct rr_option rr_cp_both[];
 
 /* cp.c: runs the command line of `rpcrdma cp`, or of `rpcrdma sync`. Returns an exit status. */
 int rr_cp_run(const struct rr_tool *tool, int argc, char **argv, bool sync);

@@ -16,6 +16,7 @@ enum { ROUNDS = 16 };
 
 static void pump_slot_advance(struct rr_pump *pump, struct rr_pump_slot *slot);
 static void pump_read_on(struct rr_pump *pump);
+static void pump_is_later(struct rr_timer *timer);
 
 int
 rr_pump_init(struct rr_pump *pump, struct rpcrdma_engine *engine, struct rr_progress *progress)
@@ -23,6 +24,7 @@ rr_pump_init(struct rr_pump *pump, struct rpcrdma_engine *engine, struct rr_prog
 	size_t size = (size_t)RR_PUMP_PIECES * RR_PUMP_PIECE;
 
 	*pump = (struct rr_pump){ .engine = engine, .progress = progress };
+	rr_timer_init(&pump->later, pump_is_later);
 	pump->memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (pump->memory == MAP_FAILED) {
 		pump->memory = NULL;
@@ -181,15 +183,48 @@ pump_skip_hole(struct rr_pump *pump)
 	return result == 1;
 }
 
+/* ---- The limit of --bwlimit ---- */
+
+/* Tells whether the next piece, of so many octets, may be read now, and then takes its octets. If it has to
+ * wait, arms the timer for its time. */
+static bool
+pump_take_time(struct rr_pump *pump, uint32_t octets)
+{
+	struct rr_loop *loop = pump->engine->loop;
+	uint64_t now = pump->rate.limit > 0 ? rr_loop_clock(loop) : 0, wait = rr_rate_wait(&pump->rate, now);
+
+	if (wait == 0) {
+		rr_rate_take(&pump->rate, octets, now);
+		return true;
+	}
+	rr_loop_arm(loop, &pump->later, wait);
+	pump->waiting = true;
+	pump->busy++;
+	return false;
+}
+
+/* Called when the next piece has waited for its time: idle slots read on. */
+static void
+pump_is_later(struct rr_timer *timer)
+{
+	struct rr_pump *pump = rr_container(timer, struct rr_pump, later);
+
+	pump->waiting = false;
+	pump->busy--;
+	pump_read_on(pump);
+}
+
 /* ---- Pieces ---- */
 
 /* Whether a further piece may be read now: there are octets that were not read yet, and it is known where
- * they begin; no other read is under way if the end is not known; and the window has room. Pieces that are
- * written in order may use all slots, as those that came early are held in theirs. */
+ * they begin; no piece waits for its time; no other read is under way if the end is not known; and the window
+ * has room. Pieces that are written in order may use all slots, as those that came early are held in theirs.
+ */
 static bool
 pump_may_read(const struct rr_pump *pump)
 {
-	if (pump->error || pump->next == pump->end || pump->seeking || (pump->reading && pump->to_end))
+	if (pump->error || pump->next == pump->end || pump->seeking || pump->waiting ||
+		(pump->reading && pump->to_end))
 		return false;
 	return pump->in_order || pump->busy < pump->window.size;
 }
@@ -197,22 +232,26 @@ pump_may_read(const struct rr_pump *pump)
 /* Begins to read the next piece of the source into the slot. Returns 1 if the piece was read at once; 0 if
  * the read is under way; or a negative number. Also returns 0, and leaves the slot idle, if no piece can be
  * read now: the copy has failed, all pieces were read, the source is being asked for its holes, or it is a
- * stream of which another piece is being read. */
+ * stream of which another piece is being read, or the piece has to wait for its time. */
 static int
 pump_slot_read(struct rr_pump *pump, struct rr_pump_slot *slot)
 {
 	struct rr_piece *piece = &slot->piece;
+	uint32_t length;
 	uint64_t end;
 
 	if (!pump_may_read(pump))
 		return 0;
 	if (!pump_skip_hole(pump) || pump->next == pump->end)
 		return 0;
+	end = pump->extents ? rr_min(pump->end, pump->extent.end) : pump->end;
+	length = (uint32_t)rr_min(pump->piece_size, end - pump->next);
+	if (!pump_take_time(pump, length))
+		return 0;
 	slot->state = RR_SLOT_READING;
 	pump->busy++;
-	end = pump->extents ? rr_min(pump->end, pump->extent.end) : pump->end;
 	*piece = (struct rr_piece){ .data = slot->memory, .offset = pump->next, .done = pump_slot_completed };
-	piece->length = (uint32_t)rr_min(pump->piece_size, end - pump->next);
+	piece->length = length;
 	piece->ctx = slot;
 	/* The piece is the whole file: version 4 then opens, reads and closes the file by one call. */
 	piece->io.once = piece->offset == 0 && piece->length == pump->end;
@@ -344,6 +383,7 @@ pump_slot_take(struct rr_pump *pump, struct rr_pump_slot *slot)
 	int error;
 
 	slot->filled = slot->piece.moved;
+	rr_rate_give(&pump->rate, slot->piece.length - slot->filled);
 	slot->cursor = 0;
 	pump->reading = false;
 	error = pump_note_end(pump, slot);
@@ -394,7 +434,8 @@ pump_cancel(struct rr_pump *pump)
 	}
 	if (pump->seeking)
 		pump->from->side->ops->cancel_extent(&pump->extent);
-	pump->seeking = false;
+	rr_loop_disarm(pump->engine->loop, &pump->later);
+	pump->seeking = pump->waiting = false;
 	pump->busy = 0;
 }
 
@@ -520,6 +561,7 @@ pump_begin(struct rr_pump *pump, struct rr_file *from, struct rr_file *to, const
 			  (pump->sparse == RR_SPARSE_AUTO || (pump->sparse == RR_SPARSE_NEVER && !sparse));
 	pump->piece_size =
 		(uint32_t)rr_min(RR_PUMP_PIECE, rr_min(from->side->piece_max, to->side->piece_max));
+	pump->piece_size = rr_rate_piece(&pump->rate, pump->piece_size);
 	rr_window_begin(&pump->window, pump->piece_size, rr_now(&rr_env_system));
 }
 

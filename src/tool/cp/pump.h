@@ -2,6 +2,7 @@
 #ifndef RR_TOOL_CP_PUMP_H
 #define RR_TOOL_CP_PUMP_H
 
+#include "tool/cp/rate.h"
 #include "tool/cp/side.h"
 #include "tool/cp/window.h"
 #include "tool/progress.h"
@@ -57,11 +58,12 @@ struct rr_pump {
 	uint64_t last;           /* the highest end of octets that were written: behind it is a hole */
 	struct rr_window
 		window; /* how many slots may be in use; not asked where pieces are written in order */
-	/* The most octets of a piece; the number of slots that are not idle, and of questions for an
-	 * extent. */
+	/* The most octets of a piece; the number of slots that are not idle, of questions for an
+	 * extent, and of waits for the next piece. */
 	uint32_t piece_size, busy;
 	bool extents;   /* the source's holes are known, and left out */
 	bool seeking;   /* the next extent is being asked for */
+	bool waiting;   /* the timer `later` is armed: the next piece has to wait for its time */
 	bool punch;     /* zeroes are not written */
 	bool in_order;  /* one of the files is a stream, or to_end is set */
 	bool to_end;    /* the end of the source is not known: it is read piece by piece up to there */
@@ -75,6 +77,8 @@ struct rr_pump {
 	struct rr_side *failed; /* its text has the reason of the error */
 
 	/* The members for all copies between two sides. */
+	struct rr_rate rate; /* octets that a server copies by itself are not taken from it */
+	struct rr_timer later;
 	bool within, clones; /* both sides are one server, which copies, or clones, as far as this is known */
 	bool within_proved;  /* the server has copied or cloned a whole file */
 	uint64_t copied_within;  /* octets of the file that the server copied by itself */

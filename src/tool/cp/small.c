@@ -453,11 +453,12 @@ small_find_idle(struct rr_cp_small *small)
 	return NULL;
 }
 
-/* Waits for events in one turn of the event loop, and shows the progress. If waiting fails, sets cp->stop. */
+/* Waits for events, for so long at most, in one turn of the event loop, and shows the progress. If waiting
+ * fails, sets cp->stop. */
 static void
-small_turn(struct rr_cp *cp)
+small_turn(struct rr_cp *cp, int64_t timeout)
 {
-	if (rr_loop_turn(cp->engine->loop, -1) < 0)
+	if (rr_loop_turn(cp->engine->loop, timeout) < 0)
 		cp->stop = true;
 	rr_progress_show(&cp->progress);
 }
@@ -480,15 +481,32 @@ static bool
 small_fits(struct rr_cp *cp, const struct rr_info *info, const struct rr_place *to, const char *name)
 {
 	uint32_t most = (uint32_t)rr_min(RR_CP_SMALL, rr_min(cp->from.piece_max, cp->to.piece_max));
+	uint32_t piece = rr_rate_piece(&cp->pump.rate, most);
 	struct rr_info there;
 
-	if (cp->depth == 0 || info->size >= most || small_is_sparse(cp, info) ||
+	if (cp->depth == 0 || info->size >= piece || small_is_sparse(cp, info) ||
 		(cp->archive && info->links > 1) || (cp->preserve && info->mode & ~RR_MODE_KEPT))
 		return false;
 	/* A local directory can be looked at at once. */
 	return cp->to.nfs || cp->fresh ||
 	       (cp->to.ops->look(&cp->to, to, name, &there) == 0 &&
 		       (there.kind == RR_KIND_NONE || (cp->sync && there.kind == RR_KIND_FILE)));
+}
+
+/* With --bwlimit, waits until a file of this size may be copied. After an error or a signal, waits no more.
+ */
+static void
+small_await_time(struct rr_cp *cp, uint64_t size)
+{
+	struct rr_loop *loop = cp->engine->loop;
+	uint64_t wait;
+
+	if (cp->pump.rate.limit == 0)
+		return;
+	while ((wait = rr_rate_wait(&cp->pump.rate, rr_loop_clock(loop))) > 0 && !cp->stop &&
+		!rr_tool_interrupted(NULL))
+		small_turn(cp, (int64_t)wait);
+	rr_rate_take(&cp->pump.rate, (uint32_t)size, rr_loop_clock(loop));
 }
 
 bool
@@ -503,7 +521,7 @@ rr_cp_small(struct rr_cp *cp, const struct rr_place *from, const char *name, con
 	 * files of all jobs; and none is waited for when the copy is to end. */
 	while (!(job = small_find_idle(cp->small)) && cp->small->active > 0 && !cp->stop &&
 		!rr_tool_interrupted(NULL))
-		small_turn(cp);
+		small_turn(cp, -1);
 	if (!job)
 		return false;
 	job->from = from;
@@ -515,6 +533,8 @@ rr_cp_small(struct rr_cp *cp, const struct rr_place *from, const char *name, con
 	job->fresh = cp->fresh || cp->sync; /* an existing file is replaced */
 	job->made = false;
 	job->within = cp->pump.within && info->size > 0;
+	if (!job->within)
+		small_await_time(cp, info->size);
 	rr_cp_temporary(name, 0, job->temporary);
 	cp->small->active++;
 	small_set_state(job, SMALL_LISTING);
@@ -544,6 +564,9 @@ small_again(struct small_job *job)
 	struct rr_info there;
 
 	job->state = SMALL_IDLE;
+	/* It was read from this machine, which is not limited, and will be taken again. */
+	if (!job->within && !cp->from.nfs)
+		rr_rate_give(&cp->pump.rate, (uint32_t)job->info.size);
 	snprintf(cp->path + length, sizeof(cp->path) - length, "/%s", job->name);
 	/* The temporary file may be gone: a RENAME may have been executed though its answer was lost with the
 	 * connection. */
@@ -570,7 +593,7 @@ rr_cp_small_end(struct rr_cp *cp, const struct rr_place *to)
 			until = rr_now(&rr_env_system) + SMALL_PATIENCE;
 		if (ending && rr_now(&rr_env_system) > until)
 			break;
-		small_turn(cp);
+		small_turn(cp, -1);
 	}
 	/* A job that is not idle was left for rr_cp_file(), or did not end in time after a signal. */
 	for (uint32_t i = 0; i < JOBS; i++) {
