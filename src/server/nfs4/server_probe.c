@@ -34,7 +34,7 @@ probe_begin(struct rr_nfs4_server *server, enum rr_vfs_status *status)
 	lock->open = opened->open;
 	lock->kind = probe->write ? RR_VFS_LOCK_WRITE : RR_VFS_LOCK_READ;
 	lock->offset = probe->span.first;
-	lock->length = rr_nfs4_span_length(probe->span);
+	lock->length = rr_span_length(probe->span);
 	lock->test = true;
 	*status = server->vfs->ops->lock(server->vfs, lock);
 	rr_nfs4_lock_tables(server);

@@ -275,7 +275,7 @@ step_lock(struct model_client *client, uint32_t owner, uint32_t file)
 	uint32_t lock_owner = roll(OWNERS), first = roll(PLACES), last = first + roll(PLACES - first),
 		 what = roll(3);
 	struct model_open *place = lock_place(client, lock_owner, owner, file);
-	struct rr_nfs4_span span = { first, last };
+	struct rr_span span = { first, last };
 	struct rr_vfs_id id = file_id(file);
 	struct rr_nfs4_conflict conflict;
 	struct rr_nfs4_state *state;
@@ -332,8 +332,8 @@ look_at_locks(const struct model_client *client, const struct model_open *open, 
 		for (uint32_t i = 0; i < PLACES; i++) {
 			char there = 0;
 
-			for (const struct rr_nfs4_range *range = rr_nfs4_range_from(&state->ranges, 0); range;
-				range = rr_nfs4_range_next(range)) {
+			for (const struct rr_range *range = rr_range_from(&state->ranges, 0); range;
+				range = rr_range_next(range)) {
 				if (range->span.first <= i && i <= range->span.last)
 					there = range->write ? 2 : 1;
 			}

@@ -116,7 +116,7 @@ lock_state(struct world *world, struct rr_nfs4_state *open, uint32_t owner)
 static nfsstat4
 may_lock(struct world *world, const struct rr_nfs4_client *who)
 {
-	const struct rr_nfs4_span all = { 0, UINT64_MAX };
+	const struct rr_span all = { 0, UINT64_MAX };
 	struct rr_nfs4_conflict conflict;
 
 	return rr_nfs4_lock_conflict(
@@ -141,12 +141,12 @@ courtesy_stays(struct world *world, uint32_t count, bool locks)
 		if (!locks)
 			continue;
 		lock = lock_state(world, open, i);
-		assert_int_equal(rr_nfs4_lock(lock, (struct rr_nfs4_span){ 2 * i, 2 * i }, false), NFS4_OK);
+		assert_int_equal(rr_nfs4_lock(lock, (struct rr_span){ 2 * i, 2 * i }, false), NFS4_OK);
 	}
 	if (locks) {
 		assert_int_equal(open_file(world, b, 0, R, 0, &open), NFS4_OK);
 		lock = lock_state(world, open, 0);
-		assert_int_equal(rr_nfs4_lock(lock, (struct rr_nfs4_span){ 9000, 9000 }, false), NFS4_OK);
+		assert_int_equal(rr_nfs4_lock(lock, (struct rr_span){ 9000, 9000 }, false), NFS4_OK);
 	}
 	rr_nfs4_clients_expire(&world->tables.clients, later);
 	assert_int_equal(a->phase, RR_NFS4_COURTESY);
@@ -300,13 +300,13 @@ many_wait(struct world *world)
 		for (uint32_t owner = 0; owner < WAITS; owner++) {
 			struct rr_nfs4_state *lock = lock_state(world, open, owner);
 
-			rr_nfs4_wait(lock, (struct rr_nfs4_span){ 0, 0 }, true, false);
+			rr_nfs4_wait(lock, (struct rr_span){ 0, 0 }, true, false);
 			/* The lock-owner that waits has one wait. */
 			if (i < WAITERS - 1 || owner < WAITS - 1)
-				rr_nfs4_wait(lock, (struct rr_nfs4_span){ 0, UINT64_MAX }, true, false);
+				rr_nfs4_wait(lock, (struct rr_span){ 0, UINT64_MAX }, true, false);
 			rr_nfs4_state_end(lock);
 		}
-		rr_nfs4_wait(lock_state(world, open, WAITS), (struct rr_nfs4_span){ 0, 9 }, true, false);
+		rr_nfs4_wait(lock_state(world, open, WAITS), (struct rr_span){ 0, 9 }, true, false);
 		assert_int_equal(waiter->wait_count, WAITS);
 		rr_nfs4_state_end(open);
 	}
@@ -326,13 +326,13 @@ those_who_wait_are_looked_at_in_parts(void **state)
 	assert_int_equal(open_file(world, client(world, 0), 0, R | W, 0, &open), NFS4_OK);
 	lock = lock_state(world, open, 0);
 	for (uint64_t at = 0; at < 400; at += 2)
-		assert_int_equal(rr_nfs4_lock(lock, (struct rr_nfs4_span){ at, at }, false), NFS4_OK);
+		assert_int_equal(rr_nfs4_lock(lock, (struct rr_span){ at, at }, false), NFS4_OK);
 	many_wait(world);
 	while (rr_nfs4_go_on(&world->tables, UINT32_MAX))
 		continue;
 
 	/* Other octets are still locked: each wait is looked at, once, and all but the last stay. */
-	assert_int_equal(rr_nfs4_unlock(lock, (struct rr_nfs4_span){ 0, 0 }), NFS4_OK);
+	assert_int_equal(rr_nfs4_unlock(lock, (struct rr_span){ 0, 0 }), NFS4_OK);
 	do {
 		lock->file->locked.tree.steps = 0;
 		turns++;
@@ -384,8 +384,7 @@ callbacks_are_looked_at_in_parts(void **state)
 	/* The sessions have no slot. */
 	all->send = send_never;
 	assert_int_equal(open_file(world, client(world, 0), 0, R | W, 0, &open), NFS4_OK);
-	assert_int_equal(
-		rr_nfs4_lock(lock_state(world, open, 0), (struct rr_nfs4_span){ 0, 9 }, true), NFS4_OK);
+	assert_int_equal(rr_nfs4_lock(lock_state(world, open, 0), (struct rr_span){ 0, 9 }, true), NFS4_OK);
 	many_wait(world);
 	rr_nfs4_state_end(open);
 	while (rr_nfs4_go_on(&world->tables, UINT32_MAX))
@@ -457,7 +456,7 @@ lock_much(
 		struct rr_nfs4_state *lock = lock_state(world, open, owner);
 
 		for (uint32_t i = 0; i < ranges; i++, at += 2)
-			assert_int_equal(rr_nfs4_lock(lock, (struct rr_nfs4_span){ at, at }, true), NFS4_OK);
+			assert_int_equal(rr_nfs4_lock(lock, (struct rr_span){ at, at }, true), NFS4_OK);
 		rr_nfs4_stateid_next(lock, stateid);
 	}
 }

@@ -242,8 +242,7 @@ where_very_much_is_locked_clients_are_called_in_time(void **state)
 			many = rr_container(link, struct rr_nfs4_state, of_client);
 	assert_non_null(many);
 	for (uint64_t offset = 13000; offset > 1000; offset -= 4)
-		assert_int_equal(
-			rr_nfs4_lock(many, (struct rr_nfs4_span){ offset, offset + 1 }, true), NFS4_OK);
+		assert_int_equal(rr_nfs4_lock(many, (struct rr_span){ offset, offset + 1 }, true), NFS4_OK);
 	for (size_t i = 0; i < sizeof(unlocked) / sizeof(*unlocked); i++) {
 		assert_int_equal(world->shared->tables.waits.count, 1);
 		unlock.u.oplocku.offset = unlocked[i][0];

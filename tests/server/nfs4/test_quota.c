@@ -183,8 +183,7 @@ assert_is_served(struct world *world, struct rr_nfs4_conn *conn)
 	locks = rr_nfs4_lock_state(&world->tables, open, (struct rpcrdma_bytes){ "o", 1 });
 	assert_non_null(locks);
 	for (uint32_t i = 0; i < RANGES / 2 / CLIENTS / 2; i++)
-		assert_int_equal(
-			rr_nfs4_lock(locks, (struct rr_nfs4_span){ i * 20, i * 20 + 9 }, true), NFS4_OK);
+		assert_int_equal(rr_nfs4_lock(locks, (struct rr_span){ i * 20, i * 20 + 9 }, true), NFS4_OK);
 }
 
 /* Checks that a client at another address is served, and a client at the address of those that take what they
@@ -335,8 +334,7 @@ ranges_of_an_address_leave_some_to_others(void **state)
 		rr_nfs4_client_confirm(client, 0);
 		locks = rr_nfs4_lock_state(
 			&world->tables, open_file(world, client), (struct rpcrdma_bytes){ "o", 1 });
-		while (rr_nfs4_lock(locks, (struct rr_nfs4_span){ at, at }, false) == NFS4_OK &&
-			at < 2 * RANGES)
+		while (rr_nfs4_lock(locks, (struct rr_span){ at, at }, false) == NFS4_OK && at < 2 * RANGES)
 			at += 2;
 	}
 	assert_true(world->tables.ranges < RANGES);
@@ -349,7 +347,7 @@ unlocking_is_bounded_too(void **state)
 {
 	struct world *world = *state;
 	struct rr_nfs4_client *client = exchange(world, &world->other);
-	const struct rr_nfs4_span all = { 0, UINT64_MAX };
+	const struct rr_span all = { 0, UINT64_MAX };
 	struct rr_nfs4_state *locks;
 	uint64_t at = 1;
 
@@ -357,7 +355,7 @@ unlocking_is_bounded_too(void **state)
 	locks = rr_nfs4_lock_state(
 		&world->tables, open_file(world, client), (struct rpcrdma_bytes){ "o", 1 });
 	assert_int_equal(rr_nfs4_lock(locks, all, true), NFS4_OK);
-	while (at < 3 * RANGES && rr_nfs4_unlock(locks, (struct rr_nfs4_span){ at, at }) == NFS4_OK)
+	while (at < 3 * RANGES && rr_nfs4_unlock(locks, (struct rr_span){ at, at }) == NFS4_OK)
 		at += 2;
 	assert_true(world->tables.ranges <= RANGES);
 	assert_true(at < 3 * RANGES);
@@ -376,7 +374,7 @@ lock_much(struct world *world, struct rr_nfs4_state *open, const char *owner)
 
 	assert_non_null(locks);
 	while (at < 4 * RR_NFS4_OWNER_RANGES &&
-		rr_nfs4_lock(locks, (struct rr_nfs4_span){ at, at }, false) == NFS4_OK)
+		rr_nfs4_lock(locks, (struct rr_span){ at, at }, false) == NFS4_OK)
 		at += 2;
 	return locks;
 }
@@ -389,7 +387,7 @@ ranges_of_an_owner_are_bounded(void **state)
 {
 	struct world *world = *state;
 	struct rr_nfs4_client *client = exchange(world, &world->other);
-	const struct rr_nfs4_span all = { 0, UINT64_MAX };
+	const struct rr_span all = { 0, UINT64_MAX };
 	struct rr_nfs4_state *open, *first;
 
 	rr_nfs4_client_confirm(client, 0);
@@ -400,10 +398,10 @@ ranges_of_an_owner_are_bounded(void **state)
 		assert_in_range(lock_much(world, open, owner)->ranges.count, RR_NFS4_OWNER_RANGES - 2,
 			RR_NFS4_OWNER_RANGES);
 	assert_int_equal(
-		rr_nfs4_lock(first, (struct rr_nfs4_span){ 1 << 20, 1 << 20 }, true), NFS4ERR_SERVERFAULT);
+		rr_nfs4_lock(first, (struct rr_span){ 1 << 20, 1 << 20 }, true), NFS4ERR_SERVERFAULT);
 	/* What an owner unlocks, it may lock again; and at its end its ranges go from the file. */
-	assert_int_equal(rr_nfs4_unlock(first, (struct rr_nfs4_span){ 0, 8 }), NFS4_OK);
-	assert_int_equal(rr_nfs4_lock(first, (struct rr_nfs4_span){ 1 << 20, 1 << 20 }, true), NFS4_OK);
+	assert_int_equal(rr_nfs4_unlock(first, (struct rr_span){ 0, 8 }), NFS4_OK);
+	assert_int_equal(rr_nfs4_lock(first, (struct rr_span){ 1 << 20, 1 << 20 }, true), NFS4_OK);
 	assert_int_equal(open->file->locked.count, world->tables.ranges);
 	rr_nfs4_state_end(first);
 	assert_int_equal(open->file->locked.count, world->tables.ranges);
@@ -432,7 +430,7 @@ open_and_lock(struct world *world, struct rr_nfs4_client *client)
 	struct rr_nfs4_state *open = open_file(world, client), *locks;
 
 	locks = open ? rr_nfs4_lock_state(&world->tables, open, (struct rpcrdma_bytes){ "o", 1 }) : NULL;
-	return locks && rr_nfs4_lock(locks, (struct rr_nfs4_span){ 0, 9 }, false) == NFS4_OK;
+	return locks && rr_nfs4_lock(locks, (struct rr_span){ 0, 9 }, false) == NFS4_OK;
 }
 
 /* Gives the client a delegation of a new file. False: the server gave none. */

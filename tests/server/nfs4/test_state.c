@@ -211,7 +211,7 @@ conflicts(struct world *world, struct rr_nfs4_client *who, const char *owner, ui
 {
 	return NFS4_OK != rr_nfs4_lock_conflict(&world->tables, who, &file,
 				  (struct rpcrdma_bytes){ owner, (uint32_t)strlen(owner) },
-				  (struct rr_nfs4_span){ first, last }, write, conflict);
+				  (struct rr_span){ first, last }, write, conflict);
 }
 
 static void
@@ -226,7 +226,7 @@ locks_conflict_between_owners(void **state)
 	lock = rr_nfs4_lock_state(&world->tables, open, (struct rpcrdma_bytes){ "l", 1 });
 	assert_ptr_equal(rr_nfs4_lock_state(&world->tables, open, (struct rpcrdma_bytes){ "l", 1 }), lock);
 	rr_nfs4_stateid_next(lock, &freed);
-	assert_int_equal(rr_nfs4_lock(lock, (struct rr_nfs4_span){ 10, 19 }, false), NFS4_OK);
+	assert_int_equal(rr_nfs4_lock(lock, (struct rr_span){ 10, 19 }, false), NFS4_OK);
 	assert_false(conflicts(world, world->a, "l", 10, 19, true, &conflict));
 	assert_false(conflicts(world, world->b, "l", 10, 19, false, &conflict));
 	assert_true(conflicts(world, world->a, "m", 0, 10, true, &conflict));
@@ -235,7 +235,7 @@ locks_conflict_between_owners(void **state)
 	assert_int_equal(conflict.client, rr_nfs4_client_id(world->a));
 	assert_int_equal(rr_nfs4_free_stateid(&world->tables, world->a, &stateid), NFS4ERR_LOCKS_HELD);
 	assert_int_equal(rr_nfs4_free_stateid(&world->tables, world->a, &freed), NFS4ERR_LOCKS_HELD);
-	assert_int_equal(rr_nfs4_unlock(lock, (struct rr_nfs4_span){ 0, UINT64_MAX }), NFS4_OK);
+	assert_int_equal(rr_nfs4_unlock(lock, (struct rr_span){ 0, UINT64_MAX }), NFS4_OK);
 	assert_int_equal(rr_nfs4_test_stateid(&world->tables, world->a, &freed), NFS4_OK);
 	/* A LOCK of the lock-owner is under way. */
 	rr_nfs4_state_hold(lock);

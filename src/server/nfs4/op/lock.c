@@ -18,7 +18,7 @@ uint32_t
 rr_lock_denied(const struct rr_lock_work *work, LOCK4denied *denied)
 {
 	denied->offset = work->conflict.span.first;
-	denied->length = rr_nfs4_span_length(work->conflict.span);
+	denied->length = rr_span_length(work->conflict.span);
 	denied->locktype = work->conflict.write ? WRITE_LT : READ_LT;
 	denied->owner.clientid = work->conflict.client;
 	denied->owner.owner = (struct rpcrdma_bytes){ work->conflict.owner, work->conflict.owner_length };
@@ -35,8 +35,8 @@ lock_local_conflict(const struct rr_vfs_lock *lock, struct rr_nfs4_conflict *con
 	*conflict = (struct rr_nfs4_conflict){ .write = lock->conflict.kind == RR_VFS_LOCK_WRITE,
 		.owner_length = sizeof(owner) - 1 };
 	memcpy(conflict->owner, owner, sizeof(owner) - 1);
-	if (!rr_nfs4_span(lock->conflict.offset, lock->conflict.length, &conflict->span))
-		conflict->span = (struct rr_nfs4_span){ 0, UINT64_MAX };
+	if (!rr_span(lock->conflict.offset, lock->conflict.length, &conflict->span))
+		conflict->span = (struct rr_span){ 0, UINT64_MAX };
 }
 
 /* Returns the name of the lock-owner of a lock state. */
@@ -351,7 +351,7 @@ rr_lock_begin(struct rr_nfs4_compound *c, uint64_t offset, uint64_t length, bool
 	if (!work)
 		return NFS4ERR_DELAY;
 	work->write = write;
-	return rr_nfs4_span(offset, length, &work->span) ? NFS4_OK : NFS4ERR_INVAL;
+	return rr_span(offset, length, &work->span) ? NFS4_OK : NFS4ERR_INVAL;
 }
 
 uint32_t

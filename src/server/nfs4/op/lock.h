@@ -7,20 +7,20 @@
 /* The work of an operation on a range: LOCK in lock.c, LOCKT and LOCKU in lockt.c; lock_storage.c asks
  * the storage for LOCK and LOCKU. */
 struct rr_lock_work {
-	struct rr_nfs4_span span;
+	struct rr_span span;
 	bool write, made;                 /* made: no answer has named the lock state yet */
 	bool reopens;                     /* for LOCK: rr_lock_reopen() is needed */
 	struct rr_nfs4_conflict conflict; /* the lock that is in the way */
 	/* Of rr_lock_restore(): the part of the span that is not restored yet, whether that is all, the
 	 * status of the operation, and the step that follows. */
-	struct rr_nfs4_span left;
+	struct rr_span left;
 	bool is_restored;
 	nfsstat4 status;
 	rr_nfs4_step *then; /* also of rr_lock_reopen() */
 	/* Of rr_lock_reopen(): the new open, as long as it is not that of the lock state, and the next range
 	 * that the storage is to lock by the new open. */
 	struct rr_vfs_open *fresh;
-	const struct rr_nfs4_range *next;
+	const struct rr_range *next;
 };
 
 /* Makes the struct rr_lock_work of an operation on this range, and stores it in c->op_memory. Returns

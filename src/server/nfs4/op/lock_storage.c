@@ -7,8 +7,8 @@
  * or the span begins beyond INT64_MAX, does not ask the storage and returns RR_VFS_OK: local programs, whose
  * offsets are signed, have no locks beyond INT64_MAX. */
 static enum rr_vfs_status
-lock_ask_storage(struct rr_nfs4_compound *c, struct rr_vfs_open *open, struct rr_nfs4_span span,
-	enum rr_vfs_lock_kind kind)
+lock_ask_storage(
+	struct rr_nfs4_compound *c, struct rr_vfs_open *open, struct rr_span span, enum rr_vfs_lock_kind kind)
 {
 	struct rr_vfs *vfs = c->server->vfs;
 	struct rr_vfs_lock *lock;
@@ -19,7 +19,7 @@ lock_ask_storage(struct rr_nfs4_compound *c, struct rr_vfs_open *open, struct rr
 	lock->open = open;
 	lock->kind = kind;
 	lock->offset = span.first;
-	lock->length = rr_nfs4_span_length(span);
+	lock->length = rr_span_length(span);
 	return vfs->ops->lock(vfs, lock);
 }
 
@@ -41,9 +41,9 @@ rr_lock_storage(struct rr_nfs4_compound *c, enum rr_vfs_lock_kind kind, rr_nfs4_
 /* Shortens *span from its end, until the rest lies within one locked range, or touches no locked range.
  * Returns how the rest is locked: RR_VFS_UNLOCK if it is not. */
 static enum rr_vfs_lock_kind
-lock_first_part(struct rr_nfs4_ranges *ranges, struct rr_nfs4_span *span)
+lock_first_part(struct rr_ranges *ranges, struct rr_span *span)
 {
-	const struct rr_nfs4_range *range = rr_nfs4_range_from(ranges, span->first);
+	const struct rr_range *range = rr_range_from(ranges, span->first);
 
 	if (!range || range->span.first > span->last)
 		return RR_VFS_UNLOCK;
@@ -71,7 +71,7 @@ lock_restore_step(struct rr_nfs4_compound *c)
 	enum rr_vfs_status status = RR_VFS_OK;
 
 	while (!work->is_restored && status != RR_VFS_PENDING && status != RR_VFS_NOTSUPP) {
-		struct rr_nfs4_span part = work->left;
+		struct rr_span part = work->left;
 		enum rr_vfs_lock_kind kind;
 
 		rr_nfs4_lock_tables(c->server);
@@ -149,7 +149,7 @@ lock_reopen_unlocked(struct rr_nfs4_compound *c)
 static uint32_t
 lock_reopen_take(struct rr_nfs4_compound *c)
 {
-	static const struct rr_nfs4_span all = { 0, UINT64_MAX };
+	static const struct rr_span all = { 0, UINT64_MAX };
 	struct rr_lock_work *work = c->op_memory;
 	struct rr_nfs4_tables *tables = rr_nfs4_lock_tables(c->server);
 	bool taken = rr_nfs4_state_opened(c->state, work->fresh, c->principal);
@@ -173,7 +173,7 @@ lock_reopen_take(struct rr_nfs4_compound *c)
  * further range up to INT64_MAX, or the lock state has ended, which has freed its ranges. As long as
  * `opening` is set, nothing else changes them. */
 static bool
-lock_reopen_next(struct rr_nfs4_compound *c, struct rr_nfs4_range *range)
+lock_reopen_next(struct rr_nfs4_compound *c, struct rr_range *range)
 {
 	struct rr_lock_work *work = c->op_memory;
 	bool is_left;
@@ -182,7 +182,7 @@ lock_reopen_next(struct rr_nfs4_compound *c, struct rr_nfs4_range *range)
 	is_left = rr_nfs4_state_lives(c->state) && work->next && work->next->span.first <= INT64_MAX;
 	if (is_left) {
 		*range = *work->next;
-		work->next = rr_nfs4_range_next(work->next);
+		work->next = rr_range_next(work->next);
 	}
 	rr_nfs4_unlock_tables(c->server);
 	return is_left;
@@ -196,7 +196,7 @@ lock_reopen_step(struct rr_nfs4_compound *c)
 {
 	const struct rr_lock_work *work = c->op_memory;
 	enum rr_vfs_status status = c->vfs_status;
-	struct rr_nfs4_range range;
+	struct rr_range range;
 
 	/* RR_VFS_NOTSUPP: with storage that has no locks, the locks in the tables are enough. */
 	while (status == RR_VFS_OK && lock_reopen_next(c, &range))
@@ -220,7 +220,7 @@ lock_reopen_opened(struct rr_nfs4_compound *c)
 	work->fresh = c->vfs.opening.open;
 	rr_nfs4_lock_tables(c->server);
 	/* The ranges of a lock state that has ended are freed: lock_reopen_next() sees that. */
-	work->next = rr_nfs4_range_from(&c->state->ranges, 0);
+	work->next = rr_range_from(&c->state->ranges, 0);
 	rr_nfs4_unlock_tables(c->server);
 	return lock_reopen_step(c);
 }

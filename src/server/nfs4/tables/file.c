@@ -58,7 +58,7 @@ file_make(struct rr_nfs4_tables *tables, const struct rr_vfs_id *id)
 	rr_list_init(&file->delegations[1]);
 	rr_list_init(&file->waits);
 	rr_list_init(&file->to_look);
-	rr_nfs4_locked_init(&file->locked);
+	rr_locked_init(&file->locked);
 	rr_map_add(&tables->files, &file->by_id, file_hash(tables, id));
 	return file;
 }
@@ -145,7 +145,7 @@ rr_nfs4_state_make(struct rr_nfs4_tables *tables, struct rr_nfs4_client *client,
 	state->holders = 1;
 	rr_list_init(&state->locks);
 	rr_list_init(&state->ending);
-	rr_nfs4_ranges_init(&state->ranges, &state->file->locked);
+	rr_ranges_init(&state->ranges, &state->file->locked);
 	rr_list_init(&state->of_open);
 	rr_list_init(&state->recall);
 	rr_list_init(&state->of_delegations);

@@ -8,18 +8,18 @@
 enum { LOCK_LOOKS = 32 };
 
 /* Describes the lock that an owner of the client wants in the file. */
-static struct rr_nfs4_wanted
+static struct rr_range_wanted
 lock_wanted(const struct rr_nfs4_tables *tables, const struct rr_nfs4_client *client,
-	const struct rr_vfs_id *id, struct rpcrdma_bytes owner, struct rr_nfs4_span span, bool write)
+	const struct rr_vfs_id *id, struct rpcrdma_bytes owner, struct rr_span span, bool write)
 {
 	const struct rr_nfs4_state *own = rr_nfs4_state_of_owner(tables, client, id, RR_NFS4_LOCK, owner);
 
-	return (struct rr_nfs4_wanted){ span, write, own ? &own->ranges : NULL };
+	return (struct rr_range_wanted){ span, write, own ? &own->ranges : NULL };
 }
 
 /* Returns the lock state that the range belongs to. */
 static struct rr_nfs4_state *
-lock_holder(const struct rr_nfs4_range *range)
+lock_holder(const struct rr_range *range)
 {
 	return rr_container(range->owner, struct rr_nfs4_state, ranges);
 }
@@ -28,7 +28,7 @@ lock_holder(const struct rr_nfs4_range *range)
  * lease is over) other than this client does not: the courtesy client ends instead. Neither does a range that
  * is about to be unlocked. */
 static bool
-lock_refuses(const struct rr_nfs4_range *range, const struct rr_nfs4_client *client)
+lock_refuses(const struct rr_range *range, const struct rr_nfs4_client *client)
 {
 	const struct rr_nfs4_state *state = lock_holder(range);
 
@@ -39,27 +39,27 @@ lock_refuses(const struct rr_nfs4_range *range, const struct rr_nfs4_client *cli
 /* Returns a locked range of another owner that conflicts with the wanted lock of the client. A range that
  * does not refuse the lock is returned only if the first LOCK_LOOKS ranges that conflict are all such.
  * Returns NULL if there is no conflict. */
-static const struct rr_nfs4_range *
+static const struct rr_range *
 lock_in_the_way(
-	struct rr_nfs4_file *file, const struct rr_nfs4_client *client, const struct rr_nfs4_wanted *wanted)
+	struct rr_nfs4_file *file, const struct rr_nfs4_client *client, const struct rr_range_wanted *wanted)
 {
-	const struct rr_nfs4_range *first = rr_nfs4_range_conflict(&file->locked, wanted), *range = first;
+	const struct rr_range *first = rr_range_conflict(&file->locked, wanted), *range = first;
 
 	for (int looks = 0; range && looks < LOCK_LOOKS; looks++) {
 		if (lock_refuses(range, client))
 			return range;
-		range = rr_nfs4_range_conflict_next(&file->locked, wanted, range);
+		range = rr_range_conflict_next(&file->locked, wanted, range);
 	}
 	return first;
 }
 
 nfsstat4
 rr_nfs4_lock_conflict(struct rr_nfs4_tables *tables, const struct rr_nfs4_client *client,
-	const struct rr_vfs_id *id, struct rpcrdma_bytes owner, struct rr_nfs4_span span, bool write,
+	const struct rr_vfs_id *id, struct rpcrdma_bytes owner, struct rr_span span, bool write,
 	struct rr_nfs4_conflict *conflict)
 {
-	const struct rr_nfs4_wanted wanted = lock_wanted(tables, client, id, owner, span, write);
-	const struct rr_nfs4_range *range;
+	const struct rr_range_wanted wanted = lock_wanted(tables, client, id, owner, span, write);
+	const struct rr_range *range;
 	struct rr_nfs4_state *holder;
 	struct rr_nfs4_file *file;
 
@@ -85,12 +85,12 @@ rr_nfs4_lock_conflict(struct rr_nfs4_tables *tables, const struct rr_nfs4_client
 
 bool
 rr_nfs4_is_locked(const struct rr_nfs4_tables *tables, const struct rr_nfs4_client *client,
-	const struct rr_vfs_id *id, struct rpcrdma_bytes owner, struct rr_nfs4_span span, bool write)
+	const struct rr_vfs_id *id, struct rpcrdma_bytes owner, struct rr_span span, bool write)
 {
 	struct rr_nfs4_file *file = rr_nfs4_file_find(tables, id);
-	const struct rr_nfs4_wanted wanted = lock_wanted(tables, client, id, owner, span, write);
+	const struct rr_range_wanted wanted = lock_wanted(tables, client, id, owner, span, write);
 
-	return file && rr_nfs4_range_conflict(&file->locked, &wanted);
+	return file && rr_range_conflict(&file->locked, &wanted);
 }
 
 struct rr_nfs4_state *
@@ -139,7 +139,7 @@ lock_take(struct rr_nfs4_state *state, uint32_t adds)
 }
 
 nfsstat4
-rr_nfs4_lock(struct rr_nfs4_state *state, struct rr_nfs4_span span, bool write)
+rr_nfs4_lock(struct rr_nfs4_state *state, struct rr_span span, bool write)
 {
 	struct rr_nfs4_tables *tables = state->tables;
 	uint32_t before = state->ranges.count;
@@ -147,7 +147,7 @@ rr_nfs4_lock(struct rr_nfs4_state *state, struct rr_nfs4_span span, bool write)
 
 	if (!lock_take(state, LOCK_ADDS))
 		return NFS4ERR_SERVERFAULT;
-	error = rr_nfs4_range_lock(&state->ranges, tables->env, span, write);
+	error = rr_range_lock(&state->ranges, tables->env, span, write);
 	lock_changed(state, LOCK_ADDS, before);
 	if (error < 0)
 		return NFS4ERR_SERVERFAULT;
@@ -160,16 +160,16 @@ rr_nfs4_lock(struct rr_nfs4_state *state, struct rr_nfs4_span span, bool write)
 }
 
 nfsstat4
-rr_nfs4_unlock(struct rr_nfs4_state *state, struct rr_nfs4_span span)
+rr_nfs4_unlock(struct rr_nfs4_state *state, struct rr_span span)
 {
 	struct rr_nfs4_tables *tables = state->tables;
 	/* adds: how many ranges the unlock adds; they are taken from the quota before the change. */
-	uint32_t before = state->ranges.count, adds = rr_nfs4_range_is_cut(&state->ranges, span) ? 1 : 0;
+	uint32_t before = state->ranges.count, adds = rr_range_is_cut(&state->ranges, span) ? 1 : 0;
 	int error;
 
 	if (!lock_take(state, adds))
 		return NFS4ERR_SERVERFAULT;
-	error = rr_nfs4_range_unlock(&state->ranges, tables->env, span);
+	error = rr_range_unlock(&state->ranges, tables->env, span);
 	lock_changed(state, adds, before);
 	if (error < 0)
 		return NFS4ERR_SERVERFAULT;

@@ -43,7 +43,7 @@ static uint32_t
 state_unlock(struct rr_nfs4_state *state, uint32_t most)
 {
 	struct rr_nfs4_tables *tables = state->tables;
-	uint32_t freed = rr_nfs4_ranges_free(&state->ranges, tables->env, most);
+	uint32_t freed = rr_ranges_free(&state->ranges, tables->env, most);
 
 	tables->ranges -= freed;
 	rr_nfs4_quota_give(&tables->ranges_quota, &state->client->holding, freed);

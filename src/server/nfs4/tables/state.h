@@ -3,8 +3,8 @@
 #define RR_SERVER_NFS4_TABLES_STATE_H
 
 #include "base/siphash.h"
+#include "server/locks/range.h"
 #include "server/nfs4/tables/grace.h"
-#include "server/nfs4/tables/range.h"
 #include "server/nfs4/tables/record.h"
 #include "server/nfs4/tables/slot.h"
 #include "vfs/vfs.h"
@@ -61,7 +61,7 @@ struct rr_nfs4_file {
 	/* The opens that [0] have and [2] deny access to read, [1] have and [3] deny access to write; the
 	 * newest first. */
 	struct rr_list shares[RR_NFS4_SHARES];
-	struct rr_nfs4_locked locked;  /* the ranges of all lock states */
+	struct rr_locked locked;       /* the ranges of all lock states */
 	struct rr_list delegations[2]; /* [0] that were not recalled yet, [1] that are to be returned */
 	uint64_t recalled;             /* time of the last recall of a delegation; 0: there was no recall */
 	/* Clients that wait for a lock of the file, and their number; how many of them are still to be looked
@@ -100,7 +100,7 @@ struct rr_nfs4_state {
 	/* For a lock: its place in the open's locks, the open, and the locked ranges. */
 	struct rr_list of_open;
 	struct rr_nfs4_state *parent;
-	struct rr_nfs4_ranges ranges;
+	struct rr_ranges ranges;
 	/* For a delegation: its places in the list of its file and in the tables' recalls, the time of the
 	 * recall, and the CB_RECALL. */
 	struct rr_list of_delegations, recall;
@@ -309,7 +309,7 @@ nfsstat4 rr_nfs4_downgrade(struct rr_nfs4_state *state, uint32_t access, uint32_
 
 /* A lock that conflicts with a lock that another owner wants. */
 struct rr_nfs4_conflict {
-	struct rr_nfs4_span span;
+	struct rr_span span;
 	bool write;
 	clientid4 client;
 	uint32_t owner_length;
@@ -320,7 +320,7 @@ struct rr_nfs4_conflict {
  * only courtesy clients (whose leases are over) have such locks, these clients are ended; NFS4ERR_DELAY:
  * their locks are so many that they end in later turns. */
 nfsstat4 rr_nfs4_lock_conflict(struct rr_nfs4_tables *tables, const struct rr_nfs4_client *client,
-	const struct rr_vfs_id *id, struct rpcrdma_bytes owner, struct rr_nfs4_span span, bool write,
+	const struct rr_vfs_id *id, struct rpcrdma_bytes owner, struct rr_span span, bool write,
 	struct rr_nfs4_conflict *conflict);
 
 /* Returns the lock state that the lock-owner has of the file of `open`; if there is none, makes it as a lock
@@ -337,20 +337,20 @@ enum { RR_NFS4_OWNER_RANGES = 4096 };
 /* Lock and unlock a range. If there is no memory, or there are too many ranges, of the client or of the
  * lock-owner, they return NFS4ERR_SERVERFAULT, and nothing has changed. An unlock that makes no new
  * range is never refused for their number. */
-nfsstat4 rr_nfs4_lock(struct rr_nfs4_state *state, struct rr_nfs4_span span, bool write);
-nfsstat4 rr_nfs4_unlock(struct rr_nfs4_state *state, struct rr_nfs4_span span);
+nfsstat4 rr_nfs4_lock(struct rr_nfs4_state *state, struct rr_span span, bool write);
+nfsstat4 rr_nfs4_unlock(struct rr_nfs4_state *state, struct rr_span span);
 
 /* Tells whether another owner has a lock that conflicts. A lock of a courtesy client (its lease is over)
  * counts, too, and no client is ended. */
 bool rr_nfs4_is_locked(const struct rr_nfs4_tables *tables, const struct rr_nfs4_client *client,
-	const struct rr_vfs_id *id, struct rpcrdma_bytes owner, struct rr_nfs4_span span, bool write);
+	const struct rr_vfs_id *id, struct rpcrdma_bytes owner, struct rr_span span, bool write);
 
 /* ---- wait.c ---- */
 
 /* Notes that the lock-owner of the state waits for a range that another owner has locked, or a local program:
  * the client gets CB_NOTIFY_LOCK when the range is free. If the wait cannot be noted, the client just asks
  * again and again. */
-void rr_nfs4_wait(const struct rr_nfs4_state *state, struct rr_nfs4_span span, bool write, bool local);
+void rr_nfs4_wait(const struct rr_nfs4_state *state, struct rr_span span, bool write, bool local);
 /* Forgets the wait of a lock-owner that has got its lock, or does not ask for it any more. */
 void rr_nfs4_wait_end(struct rr_nfs4_tables *tables, const struct rr_nfs4_client *client,
 	const struct rr_vfs_id *id, struct rpcrdma_bytes owner);
@@ -379,7 +379,7 @@ void rr_nfs4_ending_go(struct rr_nfs4_tables *tables, uint32_t *units);
 /* A question to the storage whether a local program still has a lock in the way of a wait. */
 struct rr_nfs4_probe {
 	struct wait *wait; /* NULL: the wait is over */
-	struct rr_nfs4_span span;
+	struct rr_span span;
 	bool write;
 };
 

@@ -34,7 +34,7 @@ struct wait {
 	struct rr_nfs4_file *file;
 	struct rr_nfs4_client *client;
 	struct rr_vfs_handle handle;
-	struct rr_nfs4_span span;
+	struct rr_span span;
 	bool write;
 	clientid4 clientid;
 	struct rr_nfs4_callback callback;
@@ -150,7 +150,7 @@ wait_new(const struct rr_nfs4_state *state)
 }
 
 void
-rr_nfs4_wait(const struct rr_nfs4_state *state, struct rr_nfs4_span span, bool write, bool local)
+rr_nfs4_wait(const struct rr_nfs4_state *state, struct rr_span span, bool write, bool local)
 {
 	const struct rpcrdma_bytes owner = { state->owner, state->owner_length };
 	struct wait *wait;

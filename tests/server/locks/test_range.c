@@ -4,40 +4,40 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "server/nfs4/tables/range.h"
+#include "server/locks/range.h"
 
 static void
 a_length_of_all_ones_goes_to_the_end_and_others_must_fit(void **state)
 {
-	struct rr_nfs4_span span;
+	struct rr_span span;
 
 	(void)state;
-	assert_false(rr_nfs4_span(5, 0, &span));
-	assert_true(rr_nfs4_span(5, UINT64_MAX, &span));
+	assert_false(rr_span(5, 0, &span));
+	assert_true(rr_span(5, UINT64_MAX, &span));
 	assert_int_equal(span.last, UINT64_MAX);
-	assert_false(rr_nfs4_span(UINT64_MAX, 1, &span));
-	assert_false(rr_nfs4_span(UINT64_MAX, 2, &span));
-	assert_true(rr_nfs4_span(UINT64_MAX - 9, 9, &span));
-	assert_false(rr_nfs4_span(UINT64_MAX - 9, 10, &span));
-	assert_true(rr_nfs4_span(7, 3, &span));
-	assert_int_equal(rr_nfs4_span_length(span), 3);
+	assert_false(rr_span(UINT64_MAX, 1, &span));
+	assert_false(rr_span(UINT64_MAX, 2, &span));
+	assert_true(rr_span(UINT64_MAX - 9, 9, &span));
+	assert_false(rr_span(UINT64_MAX - 9, 10, &span));
+	assert_true(rr_span(7, 3, &span));
+	assert_int_equal(rr_span_length(span), 3);
 }
 
 /* The ranges that several owners have locked in a file. */
 enum { OWNERS = 5, PLACES = 64, MANY = 40000 };
 
 static struct file {
-	struct rr_nfs4_locked locked;
-	struct rr_nfs4_ranges owners[MANY];
+	struct rr_locked locked;
+	struct rr_ranges owners[MANY];
 	char model[OWNERS][PLACES]; /* each octet: '.', 'r' or 'w' */
 } file;
 
 static void
 begin(uint32_t owners)
 {
-	rr_nfs4_locked_init(&file.locked);
+	rr_locked_init(&file.locked);
 	for (uint32_t i = 0; i < owners; i++)
-		rr_nfs4_ranges_init(&file.owners[i], &file.locked);
+		rr_ranges_init(&file.owners[i], &file.locked);
 	memset(file.model, '.', sizeof(file.model));
 }
 
@@ -45,36 +45,36 @@ static void
 end(uint32_t owners)
 {
 	for (uint32_t i = 0; i < owners; i++) {
-		rr_nfs4_ranges_free(&file.owners[i], &rr_env_system, UINT32_MAX);
+		rr_ranges_free(&file.owners[i], &rr_env_system, UINT32_MAX);
 		assert_int_equal(file.owners[i].count, 0);
 	}
 	assert_int_equal(file.locked.count, 0);
 	assert_null(file.locked.tree.root);
 }
 
-static const struct rr_nfs4_range *
-conflict(const struct rr_nfs4_ranges *own, uint64_t first, uint64_t last, bool write)
+static const struct rr_range *
+conflict(const struct rr_ranges *own, uint64_t first, uint64_t last, bool write)
 {
-	const struct rr_nfs4_wanted wanted = { { first, last }, write, own };
+	const struct rr_range_wanted wanted = { { first, last }, write, own };
 
-	return rr_nfs4_range_conflict(&file.locked, &wanted);
+	return rr_range_conflict(&file.locked, &wanted);
 }
 
 static void
 an_owner_splits_and_merges_what_it_has(void **state)
 {
-	struct rr_nfs4_ranges *ranges = &file.owners[0];
+	struct rr_ranges *ranges = &file.owners[0];
 	const struct rr_env *env = &rr_env_system;
 
 	(void)state;
 	begin(1);
-	assert_int_equal(rr_nfs4_range_lock(ranges, env, (struct rr_nfs4_span){ 0, 99 }, false), 0);
-	assert_int_equal(rr_nfs4_range_lock(ranges, env, (struct rr_nfs4_span){ 40, 59 }, true), 0);
+	assert_int_equal(rr_range_lock(ranges, env, (struct rr_span){ 0, 99 }, false), 0);
+	assert_int_equal(rr_range_lock(ranges, env, (struct rr_span){ 40, 59 }, true), 0);
 	assert_int_equal(ranges->count, 3);
-	assert_int_equal(rr_nfs4_range_lock(ranges, env, (struct rr_nfs4_span){ 40, 59 }, false), 0);
+	assert_int_equal(rr_range_lock(ranges, env, (struct rr_span){ 40, 59 }, false), 0);
 	assert_int_equal(ranges->count, 1);
-	assert_int_equal(rr_nfs4_range_from(ranges, 0)->span.last, 99);
-	assert_int_equal(rr_nfs4_range_unlock(ranges, env, (struct rr_nfs4_span){ 10, 19 }), 0);
+	assert_int_equal(rr_range_from(ranges, 0)->span.last, 99);
+	assert_int_equal(rr_range_unlock(ranges, env, (struct rr_span){ 10, 19 }), 0);
 	assert_int_equal(ranges->count, 2);
 	assert_null(conflict(NULL, 10, 19, true));
 	assert_non_null(conflict(NULL, 19, 20, true));
@@ -91,20 +91,20 @@ octet(int place)
 }
 
 static char
-at(struct rr_nfs4_ranges *ranges, uint64_t where)
+at(struct rr_ranges *ranges, uint64_t where)
 {
-	const struct rr_nfs4_range *range = rr_nfs4_range_from(ranges, where);
+	const struct rr_range *range = rr_range_from(ranges, where);
 
 	return !range || range->span.first > where ? '.' : range->write ? 'w' : 'r';
 }
 
 static void
-is_in_order(struct rr_nfs4_ranges *ranges)
+is_in_order(struct rr_ranges *ranges)
 {
 	uint32_t count = 0;
 
-	for (const struct rr_nfs4_range *range = rr_nfs4_range_from(ranges, 0), *next; range; range = next) {
-		next = rr_nfs4_range_next(range);
+	for (const struct rr_range *range = rr_range_from(ranges, 0), *next; range; range = next) {
+		next = rr_range_next(range);
 		assert_ptr_equal(range->owner, ranges);
 		assert_true(range->span.first <= range->span.last);
 		if (next) {
@@ -118,16 +118,16 @@ is_in_order(struct rr_nfs4_ranges *ranges)
 
 /* Checks the search for conflicts against a look at all ranges of all owners. */
 static void
-finds_what_conflicts(int own, struct rr_nfs4_span span, bool write)
+finds_what_conflicts(int own, struct rr_span span, bool write)
 {
-	const struct rr_nfs4_wanted wanted = { span, write, own < OWNERS ? &file.owners[own] : NULL };
-	const struct rr_nfs4_range *found = rr_nfs4_range_conflict(&file.locked, &wanted), *last = NULL;
+	const struct rr_range_wanted wanted = { span, write, own < OWNERS ? &file.owners[own] : NULL };
+	const struct rr_range *found = rr_range_conflict(&file.locked, &wanted), *last = NULL;
 	uint32_t conflicts = 0, count = 0;
 
 	for (int i = 0; i < OWNERS; i++) {
-		const struct rr_nfs4_range *range = rr_nfs4_range_from(&file.owners[i], span.first);
+		const struct rr_range *range = rr_range_from(&file.owners[i], span.first);
 
-		for (; i != own && range && range->span.first <= span.last; range = rr_nfs4_range_next(range))
+		for (; i != own && range && range->span.first <= span.last; range = rr_range_next(range))
 			conflicts += write || range->write;
 	}
 	for (; found && count <= conflicts; last = found, count++) {
@@ -135,7 +135,7 @@ finds_what_conflicts(int own, struct rr_nfs4_span span, bool write)
 		assert_true(found->write || write);
 		assert_true(found->span.first <= span.last && found->span.last >= span.first);
 		assert_false(last && found->span.first < last->span.first);
-		found = rr_nfs4_range_conflict_next(&file.locked, &wanted, found);
+		found = rr_range_conflict_next(&file.locked, &wanted, found);
 	}
 	assert_int_equal(count, conflicts);
 }
@@ -152,8 +152,8 @@ agrees_with_arrays_of_octets(void **state)
 	for (int step = 0; step < 20000; step++) {
 		int owner = rand_r(&seed) % OWNERS, what = rand_r(&seed) % 3;
 		int a = rand_r(&seed) % PLACES, b = rand_r(&seed) % PLACES;
-		struct rr_nfs4_span span = { octet(a < b ? a : b), octet(a < b ? b : a) };
-		struct rr_nfs4_ranges *ranges = &file.owners[owner];
+		struct rr_span span = { octet(a < b ? a : b), octet(a < b ? b : a) };
+		struct rr_ranges *ranges = &file.owners[owner];
 		uint32_t count = 0;
 
 		/* Mostly short spans, so that there are many ranges. */
@@ -161,9 +161,9 @@ agrees_with_arrays_of_octets(void **state)
 			span.last = octet(b = a + 3);
 		memset(file.model[owner] + (a < b ? a : b), ".rw"[what], (size_t)abs(a - b) + 1);
 		if (what == 0)
-			assert_int_equal(rr_nfs4_range_unlock(ranges, &rr_env_system, span), 0);
+			assert_int_equal(rr_range_unlock(ranges, &rr_env_system, span), 0);
 		else
-			assert_int_equal(rr_nfs4_range_lock(ranges, &rr_env_system, span, what == 2), 0);
+			assert_int_equal(rr_range_lock(ranges, &rr_env_system, span, what == 2), 0);
 		is_in_order(ranges);
 		for (int i = 0; i < PLACES; i++)
 			assert_int_equal(at(ranges, octet(i)), file.model[owner][i]);
@@ -180,7 +180,7 @@ enum { LEVELS = 22 };
 
 /* Returns the steps of a search for conflicts. */
 static uint64_t
-steps_of_search(const struct rr_nfs4_ranges *own, uint64_t first, uint64_t last, bool write, bool expected)
+steps_of_search(const struct rr_ranges *own, uint64_t first, uint64_t last, bool write, bool expected)
 {
 	file.locked.tree.steps = 0;
 	assert_int_equal(conflict(own, first, last, write) != NULL, expected);
@@ -190,7 +190,7 @@ steps_of_search(const struct rr_nfs4_ranges *own, uint64_t first, uint64_t last,
 /* Looks for conflicts in front of, among and behind the ranges, each of one octet at an even place; own: the
  * only owner that has not locked to read; NULL: all have. */
 static void
-looks_take_few_steps(const struct rr_nfs4_ranges *own)
+looks_take_few_steps(const struct rr_ranges *own)
 {
 	const uint64_t end = 2 * MANY;
 
@@ -217,21 +217,21 @@ steps_are_logarithmic_in_the_ranges(void **state)
 	for (uint32_t owners = 1; owners <= MANY; owners = owners == 1 ? 200 : owners * 200) {
 		begin(MANY);
 		for (uint64_t i = 0; i < MANY; i++) {
-			struct rr_nfs4_ranges *ranges = &file.owners[i % owners];
-			const struct rr_nfs4_span span = { 2 * i, 2 * i };
+			struct rr_ranges *ranges = &file.owners[i % owners];
+			const struct rr_span span = { 2 * i, 2 * i };
 
 			file.locked.tree.steps = ranges->tree.steps = 0;
-			assert_int_equal(rr_nfs4_range_lock(ranges, env, span, false), 0);
+			assert_int_equal(rr_range_lock(ranges, env, span, false), 0);
 			assert_in_range(file.locked.tree.steps + ranges->tree.steps, 1, LOCK);
 		}
 		looks_take_few_steps(owners == 1 ? &file.owners[0] : NULL);
 		for (uint64_t i = 0; i < MANY; i += 97) {
-			struct rr_nfs4_ranges *ranges = &file.owners[i % owners];
-			const struct rr_nfs4_span span = { 2 * i, 2 * i };
+			struct rr_ranges *ranges = &file.owners[i % owners];
+			const struct rr_span span = { 2 * i, 2 * i };
 
 			file.locked.tree.steps = ranges->tree.steps = 0;
-			assert_int_equal(rr_nfs4_range_lock(ranges, env, span, true), 0);
-			assert_int_equal(rr_nfs4_range_unlock(ranges, env, span), 0);
+			assert_int_equal(rr_range_lock(ranges, env, span, true), 0);
+			assert_int_equal(rr_range_unlock(ranges, env, span), 0);
 			assert_in_range(file.locked.tree.steps + ranges->tree.steps, 1, 2 * LOCK);
 		}
 		end(MANY);
@@ -243,21 +243,21 @@ steps_are_logarithmic_in_the_ranges(void **state)
 static void
 the_next_conflict_takes_few_steps(void **state)
 {
-	const struct rr_nfs4_wanted wanted = { { MANY / 2, MANY / 2 + 1000 }, true, NULL };
-	const struct rr_nfs4_range *range;
+	const struct rr_range_wanted wanted = { { MANY / 2, MANY / 2 + 1000 }, true, NULL };
+	const struct rr_range *range;
 	uint32_t count = 0;
 
 	(void)state;
 	begin(MANY);
 	for (uint64_t i = 0; i < MANY; i++) {
-		const struct rr_nfs4_span span = { i, i % 100 ? i : UINT64_MAX };
+		const struct rr_span span = { i, i % 100 ? i : UINT64_MAX };
 
-		assert_int_equal(rr_nfs4_range_lock(&file.owners[i], &rr_env_system, span, false), 0);
+		assert_int_equal(rr_range_lock(&file.owners[i], &rr_env_system, span, false), 0);
 	}
-	range = rr_nfs4_range_conflict(&file.locked, &wanted);
+	range = rr_range_conflict(&file.locked, &wanted);
 	for (; range; count++) {
 		file.locked.tree.steps = 0;
-		range = rr_nfs4_range_conflict_next(&file.locked, &wanted, range);
+		range = rr_range_conflict_next(&file.locked, &wanted, range);
 		assert_in_range(file.locked.tree.steps, 0, 2 * LEVELS);
 	}
 	/* Those that begin within the span, and those that begin in front of it and reach far. */

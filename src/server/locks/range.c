@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The trees of the byte ranges that lock-owners have locked in a file. */
-#include "server/nfs4/tables/range.h"
+#include "server/locks/range.h"
 
 #include <stddef.h>
 
@@ -9,7 +9,7 @@
 #include "base/list.h"
 
 bool
-rr_nfs4_span(uint64_t offset, uint64_t length, struct rr_nfs4_span *span)
+rr_span(uint64_t offset, uint64_t length, struct rr_span *span)
 {
 	span->first = offset;
 	span->last = UINT64_MAX;
@@ -26,23 +26,23 @@ rr_nfs4_span(uint64_t offset, uint64_t length, struct rr_nfs4_span *span)
 }
 
 uint64_t
-rr_nfs4_span_length(struct rr_nfs4_span span)
+rr_span_length(struct rr_span span)
 {
 	return span.last == UINT64_MAX ? UINT64_MAX : span.last - span.first + 1;
 }
 
 /* ---- The trees ---- */
 
-static struct rr_nfs4_range *
+static struct rr_range *
 range_of_owner(struct rr_avl_link *link)
 {
-	return link ? rr_container(link, struct rr_nfs4_range, of_owner) : NULL;
+	return link ? rr_container(link, struct rr_range, of_owner) : NULL;
 }
 
-static struct rr_nfs4_range *
+static struct rr_range *
 range_of_file(struct rr_avl_link *link)
 {
-	return link ? rr_container(link, struct rr_nfs4_range, of_file) : NULL;
+	return link ? rr_container(link, struct rr_range, of_file) : NULL;
 }
 
 static bool
@@ -59,7 +59,7 @@ range_is_before_in_file(struct rr_avl_link *a, struct rr_avl_link *b)
 
 /* Notes in *reach that `owner` has a range up to `last`; NULL: there is no such range. */
 static void
-range_reach_add(struct rr_nfs4_reach *reach, const struct rr_nfs4_ranges *owner, uint64_t last)
+range_reach_add(struct rr_reach *reach, const struct rr_ranges *owner, uint64_t last)
 {
 	/* Where the owner stands already, or else the place of the owner that reaches less far. */
 	int place = reach->most[0].owner == owner ? 0 : 1;
@@ -79,16 +79,16 @@ range_reach_add(struct rr_nfs4_reach *reach, const struct rr_nfs4_ranges *owner,
 static void
 range_sum(struct rr_avl_link *link)
 {
-	struct rr_nfs4_range *range = range_of_file(link);
+	struct rr_range *range = range_of_file(link);
 
 	for (int write = 0; write < 2; write++) {
-		struct rr_nfs4_reach *reach = &range->reach[write];
+		struct rr_reach *reach = &range->reach[write];
 
-		*reach = (struct rr_nfs4_reach){ 0 };
+		*reach = (struct rr_reach){ 0 };
 		if (!write || range->write)
 			range_reach_add(reach, range->owner, range->span.last);
 		for (int side = 0; side < 2; side++) {
-			const struct rr_nfs4_range *child = range_of_file(link->child[side]);
+			const struct rr_range *child = range_of_file(link->child[side]);
 
 			for (int i = 0; child && i < 2; i++)
 				range_reach_add(reach, child->reach[write].most[i].owner,
@@ -98,14 +98,14 @@ range_sum(struct rr_avl_link *link)
 }
 
 void
-rr_nfs4_locked_init(struct rr_nfs4_locked *locked)
+rr_locked_init(struct rr_locked *locked)
 {
 	rr_avl_init(&locked->tree, range_is_before_in_file, range_sum);
 	locked->count = 0;
 }
 
 void
-rr_nfs4_ranges_init(struct rr_nfs4_ranges *ranges, struct rr_nfs4_locked *locked)
+rr_ranges_init(struct rr_ranges *ranges, struct rr_locked *locked)
 {
 	rr_avl_init(&ranges->tree, range_is_before, NULL);
 	ranges->locked = locked;
@@ -114,7 +114,7 @@ rr_nfs4_ranges_init(struct rr_nfs4_ranges *ranges, struct rr_nfs4_locked *locked
 
 /* Adds a range of the owner to both trees. */
 static void
-range_add(struct rr_nfs4_ranges *ranges, struct rr_nfs4_range *range)
+range_add(struct rr_ranges *ranges, struct rr_range *range)
 {
 	range->owner = ranges;
 	rr_avl_add(&ranges->tree, &range->of_owner);
@@ -125,9 +125,9 @@ range_add(struct rr_nfs4_ranges *ranges, struct rr_nfs4_range *range)
 
 /* Removes a range from both trees, and frees it. */
 static void
-range_remove(struct rr_nfs4_range *range, const struct rr_env *env)
+range_remove(struct rr_range *range, const struct rr_env *env)
 {
-	struct rr_nfs4_ranges *ranges = range->owner;
+	struct rr_ranges *ranges = range->owner;
 
 	rr_avl_remove(&ranges->tree, &range->of_owner);
 	rr_avl_remove(&ranges->locked->tree, &range->of_file);
@@ -138,7 +138,7 @@ range_remove(struct rr_nfs4_range *range, const struct rr_env *env)
 
 /* Changes the last octet of a range. */
 static void
-range_end_at(struct rr_nfs4_range *range, uint64_t last)
+range_end_at(struct rr_range *range, uint64_t last)
 {
 	range->span.last = last;
 	rr_avl_changed(&range->owner->locked->tree, &range->of_file);
@@ -146,7 +146,7 @@ range_end_at(struct rr_nfs4_range *range, uint64_t last)
 
 /* Changes the first octet of a range, and so its place among the ranges of other owners. */
 static void
-range_begin_at(struct rr_nfs4_range *range, uint64_t first)
+range_begin_at(struct rr_range *range, uint64_t first)
 {
 	struct rr_avl *tree = &range->owner->locked->tree;
 
@@ -164,23 +164,23 @@ range_goes_to(struct rr_avl_link *link, const void *wanted)
 	return range_of_owner(link)->span.last >= *(const uint64_t *)wanted;
 }
 
-struct rr_nfs4_range *
-rr_nfs4_range_from(struct rr_nfs4_ranges *ranges, uint64_t offset)
+struct rr_range *
+rr_range_from(struct rr_ranges *ranges, uint64_t offset)
 {
 	return range_of_owner(rr_avl_find(&ranges->tree, range_goes_to, &offset));
 }
 
-struct rr_nfs4_range *
-rr_nfs4_range_next(const struct rr_nfs4_range *range)
+struct rr_range *
+rr_range_next(const struct rr_range *range)
 {
 	return range_of_owner(rr_avl_next(&range->of_owner));
 }
 
 /* Makes a range that is in no tree yet. Returns NULL if there is no memory. */
-static struct rr_nfs4_range *
-range_new(const struct rr_env *env, struct rr_nfs4_span span, bool write)
+static struct rr_range *
+range_new(const struct rr_env *env, struct rr_span span, bool write)
 {
-	struct rr_nfs4_range *range = rr_alloc(env, sizeof(*range));
+	struct rr_range *range = rr_alloc(env, sizeof(*range));
 
 	if (range) {
 		range->span = span;
@@ -191,19 +191,18 @@ range_new(const struct rr_env *env, struct rr_nfs4_span span, bool write)
 
 /* Removes the octets of `span` from the ranges. If `span` cuts a range in two, the unused structure `spare`
  * becomes the second part, and NULL is returned; else `spare` is returned, as it was not needed. */
-static struct rr_nfs4_range *
-range_cut(struct rr_nfs4_ranges *ranges, const struct rr_env *env, struct rr_nfs4_span span,
-	struct rr_nfs4_range *spare)
+static struct rr_range *
+range_cut(struct rr_ranges *ranges, const struct rr_env *env, struct rr_span span, struct rr_range *spare)
 {
-	struct rr_nfs4_range *range = rr_nfs4_range_from(ranges, span.first), *next;
+	struct rr_range *range = rr_range_from(ranges, span.first), *next;
 
 	for (; range && range->span.first <= span.last; range = next) {
-		struct rr_nfs4_span old = range->span;
+		struct rr_span old = range->span;
 
-		next = rr_nfs4_range_next(range);
+		next = rr_range_next(range);
 		if (old.first < span.first && old.last > span.last) {
 			range_end_at(range, span.first - 1);
-			spare->span = (struct rr_nfs4_span){ span.last + 1, old.last };
+			spare->span = (struct rr_span){ span.last + 1, old.last };
 			spare->write = range->write;
 			range_add(ranges, spare);
 			return NULL;
@@ -220,9 +219,9 @@ range_cut(struct rr_nfs4_ranges *ranges, const struct rr_env *env, struct rr_nfs
 
 /* Merges `range` with the range behind it, if both are of the same type and touch. */
 static void
-range_merge(struct rr_nfs4_range *range, const struct rr_env *env)
+range_merge(struct rr_range *range, const struct rr_env *env)
 {
-	struct rr_nfs4_range *next = rr_nfs4_range_next(range);
+	struct rr_range *next = rr_range_next(range);
 	uint64_t last;
 
 	if (!next || next->write != range->write || range->span.last + 1 != next->span.first)
@@ -233,20 +232,19 @@ range_merge(struct rr_nfs4_range *range, const struct rr_env *env)
 }
 
 bool
-rr_nfs4_range_is_cut(struct rr_nfs4_ranges *ranges, struct rr_nfs4_span span)
+rr_range_is_cut(struct rr_ranges *ranges, struct rr_span span)
 {
-	const struct rr_nfs4_range *range = rr_nfs4_range_from(ranges, span.first);
+	const struct rr_range *range = rr_range_from(ranges, span.first);
 
 	return range && range->span.first < span.first && range->span.last > span.last;
 }
 
 int
-rr_nfs4_range_lock(
-	struct rr_nfs4_ranges *ranges, const struct rr_env *env, struct rr_nfs4_span span, bool write)
+rr_range_lock(struct rr_ranges *ranges, const struct rr_env *env, struct rr_span span, bool write)
 {
 	/* spare: memory for range_cut(), taken before anything changes. */
-	struct rr_nfs4_range *made = range_new(env, span, write), *spare = range_new(env, span, write);
-	struct rr_nfs4_range *before;
+	struct rr_range *made = range_new(env, span, write), *spare = range_new(env, span, write);
+	struct rr_range *before;
 
 	if (!made || !spare) {
 		rr_free(env, made);
@@ -263,10 +261,10 @@ rr_nfs4_range_lock(
 }
 
 int
-rr_nfs4_range_unlock(struct rr_nfs4_ranges *ranges, const struct rr_env *env, struct rr_nfs4_span span)
+rr_range_unlock(struct rr_ranges *ranges, const struct rr_env *env, struct rr_span span)
 {
 	/* Memory for range_cut(), taken before anything changes. */
-	struct rr_nfs4_range *spare = range_new(env, span, false);
+	struct rr_range *spare = range_new(env, span, false);
 
 	if (!spare)
 		return -RPCRDMA_ERR_NOMEM;
@@ -275,7 +273,7 @@ rr_nfs4_range_unlock(struct rr_nfs4_ranges *ranges, const struct rr_env *env, st
 }
 
 uint32_t
-rr_nfs4_ranges_free(struct rr_nfs4_ranges *ranges, const struct rr_env *env, uint32_t most)
+rr_ranges_free(struct rr_ranges *ranges, const struct rr_env *env, uint32_t most)
 {
 	uint32_t freed = 0;
 
@@ -289,9 +287,9 @@ rr_nfs4_ranges_free(struct rr_nfs4_ranges *ranges, const struct rr_env *env, uin
 /* Tells whether the subtree has a range of another owner, of a type that conflicts with the wanted lock, that
  * goes to the first octet of the wanted lock or beyond it. */
 static bool
-range_some_go_to(struct rr_avl_link *link, const struct rr_nfs4_wanted *wanted)
+range_some_go_to(struct rr_avl_link *link, const struct rr_range_wanted *wanted)
 {
-	const struct rr_nfs4_reach *reach;
+	const struct rr_reach *reach;
 	int place;
 
 	if (!link)
@@ -303,7 +301,7 @@ range_some_go_to(struct rr_avl_link *link, const struct rr_nfs4_wanted *wanted)
 
 /* Tells whether the range conflicts with the wanted lock. */
 static bool
-range_conflicts(const struct rr_nfs4_range *range, const struct rr_nfs4_wanted *wanted)
+range_conflicts(const struct rr_range *range, const struct rr_range_wanted *wanted)
 {
 	return range->owner != wanted->own && (range->write || wanted->write) &&
 	       range->span.first <= wanted->span.last && range->span.last >= wanted->span.first;
@@ -314,11 +312,11 @@ range_conflicts(const struct rr_nfs4_range *range, const struct rr_nfs4_wanted *
  * of a link go far enough, either the first of the conflicts is among them, or all of these begin behind the
  * wanted lock; then so do the link and what is behind it.
  */
-static struct rr_nfs4_range *
-range_search(struct rr_nfs4_locked *locked, const struct rr_nfs4_wanted *wanted, struct rr_avl_link *link)
+static struct rr_range *
+range_search(struct rr_locked *locked, const struct rr_range_wanted *wanted, struct rr_avl_link *link)
 {
 	while (link) {
-		struct rr_nfs4_range *range = range_of_file(link);
+		struct rr_range *range = range_of_file(link);
 
 		locked->tree.steps++;
 		if (range_some_go_to(link->child[0], wanted))
@@ -331,17 +329,17 @@ range_search(struct rr_nfs4_locked *locked, const struct rr_nfs4_wanted *wanted,
 	return NULL;
 }
 
-const struct rr_nfs4_range *
-rr_nfs4_range_conflict(struct rr_nfs4_locked *locked, const struct rr_nfs4_wanted *wanted)
+const struct rr_range *
+rr_range_conflict(struct rr_locked *locked, const struct rr_range_wanted *wanted)
 {
 	struct rr_avl_link *root = locked->tree.root;
 
 	return range_some_go_to(root, wanted) ? range_search(locked, wanted, root) : NULL;
 }
 
-const struct rr_nfs4_range *
-rr_nfs4_range_conflict_next(
-	struct rr_nfs4_locked *locked, const struct rr_nfs4_wanted *wanted, const struct rr_nfs4_range *range)
+const struct rr_range *
+rr_range_conflict_next(
+	struct rr_locked *locked, const struct rr_range_wanted *wanted, const struct rr_range *range)
 {
 	const struct rr_avl_link *below = &range->of_file;
 	struct rr_avl_link *link = below->parent;
