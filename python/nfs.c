@@ -141,6 +141,16 @@ nfs_time(const struct rpcrdma_nfs_time *time)
 	return sum;
 }
 
+/* The name of a user or a group, or None. */
+static PyObject *
+nfs_who(const char *name)
+{
+	if (name[0])
+		return PyUnicode_DecodeUTF8(name, (Py_ssize_t)strlen(name), "replace");
+	Py_INCREF(Py_None);
+	return Py_None;
+}
+
 static PyObject *
 nfs_stat(PyObject *self, PyObject *args)
 {
@@ -156,8 +166,9 @@ nfs_stat(PyObject *self, PyObject *args)
 	Py_DECREF(path);
 	if (!found)
 		return NULL;
-	return Py_BuildValue("{s:i,s:I,s:I,s:I,s:I,s:K,s:K,s:K,s:d,s:N,s:N,s:N}", "type", (int)object.type,
-		"mode", object.mode, "links", object.links, "uid", object.uid, "gid", object.gid, "size",
+	return Py_BuildValue("{s:i,s:I,s:I,s:I,s:I,s:N,s:N,s:K,s:K,s:K,s:d,s:N,s:N,s:N}", "type",
+		(int)object.type, "mode", object.mode, "links", object.links, "uid", object.uid, "gid",
+		object.gid, "owner", nfs_who(object.owner), "group", nfs_who(object.group), "size",
 		(unsigned long long)object.length, "used", (unsigned long long)object.used, "number",
 		(unsigned long long)object.number, "modified",
 		(double)object.modified.seconds + object.modified.nanoseconds / 1e9, "modified_ns",

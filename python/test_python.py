@@ -65,6 +65,7 @@ with rpcrdma.Nfs(f"{url}rw") as nfs:
     check(isinstance(times["modified_ns"], int) and times["modified_ns"] // 10 ** 9 == int(times["modified"]), times)
     os.utime(os.path.join(served, "made/file"), ns=(1234567890123456789, 1700000000123456789))
     check(nfs.stat("made/file")["modified_ns"] == 1700000000123456789, "nanoseconds are kept")
+    check(nfs.stat("made/file")["owner"] is None and nfs.stat("made/file")["uid"] == os.geteuid(), "an owner is a number, or has a name")
 
     # ---- File objects ----
     with nfs.open("made/text", "w", encoding="utf-8") as file:

@@ -15,8 +15,8 @@ extern "C" {
  * The functions are the same for each version of NFS. This library speaks versions 3 (RFC 1813), 4.1 (RFC
  * 8881) and 4.2 (RFC 7862). Over version 4, files are opened at the server when something is read from them
  * or written to them, and closed when they were not used for a while, and in rpcrdma_nfs_close(). A session
- * that the server ends is made again; after a restart of the server, open files are reclaimed. Times before
- * 1970 and after 2106 become the nearest that version 3 has.
+ * that the server ends is made again; after a restart of the server, open files are reclaimed. Version 3
+ * holds times from 1970-01-01 to 2106-02-07 alone: another one that is to be set there is an error (NOTSUP).
  *
  * Each function that has a parameter `then` can be used in two ways:
  *   then NULL   The function turns the engine's loop until the server has answered, and returns the result.
@@ -76,7 +76,8 @@ RPCRDMA_API const char *rpcrdma_nfs_status_text(int status);
 enum {
 	RPCRDMA_NFS_HANDLE_MAX = 128, /* octets of a file handle (RFC 8881: NFS4_FHSIZE) */
 	RPCRDMA_NFS_NAME_MAX = 255,   /* octets of a file name */
-	RPCRDMA_NFS_PATH_MAX = 4095   /* octets of a path, and of the target of a symbolic link */
+	RPCRDMA_NFS_PATH_MAX = 4095,  /* octets of a path, and of the target of a symbolic link */
+	RPCRDMA_NFS_OWNER_MAX = 127   /* octets of the name of a user or a group: "user@domain" */
 };
 
 /* A file handle, which names an object of the server as long as the object exists. A value: it may be copied
@@ -96,10 +97,19 @@ enum rpcrdma_nfs_type {
 	RPCRDMA_NFS_FIFO
 };
 
-/* A time, since 1970-01-01 00:00 UTC. The layout is final. */
+/* The number of a user or a group of which a server of version 4 sent a name alone. */
+enum { RPCRDMA_NFS_NOBODY = 65534 };
+
+/* A time, since 1970-01-01 00:00 UTC; before that, seconds is negative, and nanoseconds still count forward.
+ * The layout is final. */
 struct rpcrdma_nfs_time {
 	int64_t seconds;
 	uint32_t nanoseconds;
+};
+
+/* The identity of a file system on its server. Over version 3, minor is 0. The layout is final. */
+struct rpcrdma_nfs_filesystem {
+	uint64_t major, minor;
 };
 
 /* An object of the server: its handle, and its attributes when they were asked for. */
@@ -108,12 +118,18 @@ struct rpcrdma_nfs_object {
 	struct rpcrdma_nfs_handle handle;
 	enum rpcrdma_nfs_type type;
 	uint32_t mode; /* permission bits, set-user-ID and the like: 07777 */
-	uint32_t links, uid, gid;
-	uint64_t length;                                     /* octets of a file */
-	uint64_t used;                                       /* octets of storage */
-	uint64_t filesystem, number;                         /* identify the object on its server */
+	uint32_t links;
+	uint32_t uid, gid; /* the owner and the group, or RPCRDMA_NFS_NOBODY: see owner and group below */
+	uint64_t length;   /* octets of a file */
+	uint64_t used;     /* octets of storage */
+	struct rpcrdma_nfs_filesystem filesystem; /* this and the number identify the object on its server */
+	uint64_t number;
+	uint64_t change; /* another number after each change of the object; over version 3 always 0 */
 	uint32_t device_major, device_minor;                 /* of a device */
 	struct rpcrdma_nfs_time accessed, modified, changed; /* changed: data or attributes */
+	/* The names of the owner and of the group, where the server sent names that are no numbers; else "".
+	 * A name that is longer than RPCRDMA_NFS_OWNER_MAX is left out, too. */
+	char owner[RPCRDMA_NFS_OWNER_MAX + 1], group[RPCRDMA_NFS_OWNER_MAX + 1];
 };
 
 /* The function that is called when an operation is done. */
@@ -237,7 +253,8 @@ struct rpcrdma_nfs_changes {
 	struct rpcrdma_nfs_time accessed, modified;
 };
 
-/* Changes the attributes of an object that changes names by its set_ members. */
+/* Changes the attributes of an object that changes names by its set_ members. Errors besides those of any
+ * operation: NOTSUP (version 3 does not hold the time). */
 RPCRDMA_API int rpcrdma_nfs_change(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *handle,
 	const struct rpcrdma_nfs_changes *changes, const struct rpcrdma_nfs_then *then);
 

@@ -71,7 +71,8 @@ class Nfs(_Closes):
         self._inner = _rpcrdma.Nfs(url)
 
     def stat(self, path, follow=True):
-        """A dictionary; modified_ns, accessed_ns and changed_ns are nanoseconds since 1970. follow: of a symbolic link, its target."""
+        """A dictionary; modified_ns, accessed_ns and changed_ns are nanoseconds since 1970. owner and group are None, or names that the
+        server sent in the place of numbers. follow: of a symbolic link, its target."""
         return self._inner.stat(path, follow)
 
     def list(self, path="/"):

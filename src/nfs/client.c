@@ -99,7 +99,6 @@ rr_nfs_call_with(struct rpcrdma_nfs *nfs, struct rr_call *call)
 	struct pause pause;
 	int status, error;
 
-	call->program = &NFS_V3_program;
 	call->reply_max += rr_nfs_reply_max(call->proc, call->args);
 	call->often_large = call->proc <= NFSPROC3_COMMIT && rr_ulb_nfs3[call->proc].often_large;
 	rr_nfs_retry_init(nfs, &pause.retry, client_pause_over);

@@ -38,12 +38,6 @@ struct rr_nfs_config {
 	void *interrupted_ctx;
 };
 
-/* A file system object: its handle, and its attributes when it was looked up. */
-struct rr_nfs_object {
-	struct rpcrdma_nfs_handle handle;
-	fattr3 attributes;
-};
-
 enum {
 	RR_NFS_NAME = 255,  /* most octets of a file name that this client accepts */
 	RR_NFS_PATH = 4096, /* octets of a path or of a symbolic link's target, with the closing zero */
@@ -94,6 +88,15 @@ uint32_t rr_nfs_write_max(const struct rpcrdma_nfs *nfs);
 /* Returns the most octets of a file. */
 uint64_t rr_nfs_file_max(const struct rpcrdma_nfs *nfs);
 
+/* This text explains that rr_nfs_has_time() is false. */
+#define RR_NFS_TIMES "NFS version 3 holds times from 1970 to 2106: use version 4.2"
+/* Tells whether two descriptions are of one object of a server. RFC 1813, 2.6: "Fileid is a number which
+ * uniquely identifies the file within its file system". */
+bool rr_nfs_is_same(const struct rpcrdma_nfs_object *a, const struct rpcrdma_nfs_object *b);
+
+/* Tells whether the version of NFS that the client uses can set this time. */
+bool rr_nfs_has_time(const struct rpcrdma_nfs *nfs, struct rpcrdma_nfs_time time);
+
 /* Switches cleaning on or off. While it is on, interruption is ignored, and every call ends after at most
  * five seconds: for removing files that should not stay behind. A call that the server answers with
  * NFS3ERR_JUKEBOX is repeated for as long, because a server whose connection was lost during such a call may
@@ -105,17 +108,18 @@ void rr_nfs_cleaning(struct rpcrdma_nfs *nfs, bool clean);
 /* Looks up one name in a directory; a symbolic link is not followed. The attributes are fetched by GETATTR if
  * LOOKUP gave no attributes. */
 int rr_nfs_lookup(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory, const char *name,
-	struct rr_nfs_object *object);
+	struct rpcrdma_nfs_object *object);
 
 /* Looks up a path of many names, from the root of the mounted export. Symbolic links on the way are followed
  * by this client, a link at the end only if follow is set. ".." is resolved by the server. A relative target
  * is resolved from the link's directory. An absolute target names a path of the server: if it leads into
  * the mounted export (it begins with rr_nfs_export()), it is followed from the root; else the walk fails with
  * NOTSUP. */
-int rr_nfs_walk(struct rpcrdma_nfs *nfs, const char *path, bool follow, struct rr_nfs_object *object);
+int rr_nfs_walk(struct rpcrdma_nfs *nfs, const char *path, bool follow, struct rpcrdma_nfs_object *object);
 /* Does the same from what config.path names, and does not leave that directory: a ".." that leads out of it
  * fails with INVAL, or with NOTSUP if it is in a link; an absolute target begins with config.path. */
-int rr_nfs_walk_below(struct rpcrdma_nfs *nfs, const char *path, bool follow, struct rr_nfs_object *object);
+int rr_nfs_walk_below(
+	struct rpcrdma_nfs *nfs, const char *path, bool follow, struct rpcrdma_nfs_object *object);
 /* Does what rpcrdma_nfs_find() does, but by rr_nfs_walk(): path begins at the mounted directory. */
 int rr_nfs_find(struct rpcrdma_nfs *nfs, const char *path, bool follow, struct rpcrdma_nfs_object *object);
 
@@ -133,10 +137,12 @@ int rr_nfs_explain_change(struct rpcrdma_nfs *nfs, int status);
 /* ---- One procedure each (client_ops.c) ---- */
 
 /* Asks for the attributes of an object. */
-int rr_nfs_getattr(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *handle, fattr3 *attributes);
-/* Sets attributes of an object. */
-int rr_nfs_setattr(
-	struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *handle, const sattr3 *attributes);
+int rr_nfs_getattr(
+	struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *handle, struct rpcrdma_nfs_object *object);
+/* Sets attributes of an object. This function and those that make an object with attributes fail with NOTSUP
+ * if version 3 is used, and does not hold a time that is to be set: RR_NFS_TIMES. */
+int rr_nfs_setattr(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *handle,
+	const struct rpcrdma_nfs_changes *changes);
 
 /* Asks which of the rights in access (ACCESS3_READ, ...) the server allows, and returns these in *granted. */
 int rr_nfs_access(
@@ -149,16 +155,17 @@ int rr_nfs_readlink(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *ha
 /* Makes a regular file, GUARDED (it must not exist yet) or UNCHECKED, with these attributes, and stores it in
  * *object. */
 int rr_nfs_create(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory, const char *name,
-	bool guarded, const sattr3 *attributes, struct rr_nfs_object *object);
+	bool guarded, const struct rpcrdma_nfs_changes *changes, struct rpcrdma_nfs_object *object);
 /* Makes a directory with these attributes, and stores it in *object. */
 int rr_nfs_mkdir(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory, const char *name,
-	const sattr3 *attributes, struct rr_nfs_object *object);
+	const struct rpcrdma_nfs_changes *changes, struct rpcrdma_nfs_object *object);
 /* Makes a symbolic link to target. */
 int rr_nfs_symlink(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory, const char *name,
 	const char *target);
-/* Makes a named pipe or a device with these attributes. device: of a device, its major and minor number. */
+/* Makes the named pipe or device that `what` describes by its type and the numbers of a device, with these
+ * attributes. */
 int rr_nfs_mknod(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory, const char *name,
-	ftype3 type, specdata3 device, const sattr3 *attributes);
+	const struct rpcrdma_nfs_object *what, const struct rpcrdma_nfs_changes *changes);
 /* Gives the file a further name in the directory. */
 int rr_nfs_link(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *file,
 	const struct rpcrdma_nfs_handle *directory, const char *name);
@@ -177,12 +184,6 @@ int rr_nfs_commit(
 
 /* ---- Directories (client_dir.c) ---- */
 
-struct rr_nfs_entry {
-	const char *name; /* without '/', neither "." nor ".."; at most RR_NFS_NAME octets */
-	uint64_t fileid;
-	const struct rr_nfs_object *object; /* NULL if the server gave no handle or no attributes */
-};
-
 /* The most entries of a directory, so that a directory without an end is not read for ever. */
 enum { RR_NFS_ENTRIES = 10000000 };
 
@@ -190,7 +191,7 @@ enum { RR_NFS_ENTRIES = 10000000 };
  * returned. each may call other functions of this client. Entries are read by READDIRPLUS, or by READDIR if
  * the server does not have the former. */
 int rr_nfs_readdir(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory,
-	int (*each)(void *ctx, const struct rr_nfs_entry *entry), void *ctx);
+	int (*each)(void *ctx, const struct rpcrdma_nfs_entry *entry), void *ctx);
 
 /* The state of a call that a busy server wants to be sent again later. It is used by the client only. */
 struct rr_nfs_retry {
@@ -258,7 +259,7 @@ struct rr_nfs_op {
 	void *ctx;
 
 	/* Set before done(). */
-	struct rr_nfs_object object; /* of LOOKUP and CREATE, if error is 0 */
+	struct rpcrdma_nfs_object object; /* of LOOKUP and CREATE, if error is 0 */
 	bool again; /* the connection was made again: the call may have been executed twice */
 
 	/* The members below belong to the client. */
@@ -267,8 +268,8 @@ struct rr_nfs_op {
 	uint32_t reconnects;
 	union {
 		LOOKUP3args lookup;
-		CREATE3args create;
-		SETATTR3args setattr;
+		struct rr_nfs_make_args create;
+		struct rr_nfs_setattr_args setattr;
 		RENAME3args rename;
 		struct rr_v4_put_args put;
 		struct rr_v4_seek_args seek;
@@ -277,8 +278,7 @@ struct rr_nfs_op {
 	} args;
 	union {
 		nfsstat3 status;
-		LOOKUP3res lookup;
-		CREATE3res create;
+		struct rr_nfs_found found; /* of LOOKUP and CREATE */
 		SETATTR3res setattr;
 		RENAME3res rename;
 		struct rr_v4_seek_result seek;
@@ -291,19 +291,22 @@ struct rr_nfs_op {
 /* Looks up a name in a directory. */
 void rr_nfs_op_lookup(struct rpcrdma_nfs *nfs, struct rr_nfs_op *op,
 	const struct rpcrdma_nfs_handle *directory, const char *name);
+/* The functions that set attributes return 0, or, without beginning anything, the error NOTSUP of
+ * rr_nfs_setattr(). */
 /* Makes a new regular file, GUARDED. */
-void rr_nfs_op_create(struct rpcrdma_nfs *nfs, struct rr_nfs_op *op,
-	const struct rpcrdma_nfs_handle *directory, const char *name, const sattr3 *attributes);
+int rr_nfs_op_create(struct rpcrdma_nfs *nfs, struct rr_nfs_op *op,
+	const struct rpcrdma_nfs_handle *directory, const char *name,
+	const struct rpcrdma_nfs_changes *changes);
 /* Sets attributes of an object. */
-void rr_nfs_op_setattr(struct rpcrdma_nfs *nfs, struct rr_nfs_op *op, const struct rpcrdma_nfs_handle *handle,
-	const sattr3 *attributes);
+int rr_nfs_op_setattr(struct rpcrdma_nfs *nfs, struct rr_nfs_op *op, const struct rpcrdma_nfs_handle *handle,
+	const struct rpcrdma_nfs_changes *changes);
 /* A new regular file with all of its data, which is made under a temporary name in the directory and then
  * renamed, by one call. That is possible if rr_nfs_can_put() is true. The data stays the caller's until
  * done(). */
 struct rr_nfs_put {
 	const struct rpcrdma_nfs_handle *directory;
 	const char *temporary, *name;
-	sattr3 attributes;
+	const struct rpcrdma_nfs_changes *changes;
 	const void *data;
 	uint32_t length;
 	bool *made; /* set to true if the server refused a step after it had made the file: the temporary name
@@ -312,7 +315,7 @@ struct rr_nfs_put {
 /* Tells whether one call can make a whole file: by version 4, if the server takes as many operations. */
 bool rr_nfs_can_put(const struct rpcrdma_nfs *nfs);
 /* Makes the file that put describes. */
-void rr_nfs_op_put(struct rpcrdma_nfs *nfs, struct rr_nfs_op *op, const struct rr_nfs_put *put);
+int rr_nfs_op_put(struct rpcrdma_nfs *nfs, struct rr_nfs_op *op, const struct rr_nfs_put *put);
 /* Renames a file within one directory. */
 void rr_nfs_op_rename(struct rpcrdma_nfs *nfs, struct rr_nfs_op *op,
 	const struct rpcrdma_nfs_handle *directory, const char *from, const char *to);

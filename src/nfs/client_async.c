@@ -19,13 +19,15 @@ async_finish(struct rr_nfs_op *op, int error)
 }
 
 /* Copies into op->object the handle and the attributes that the server returned. Returns false if the server
- * did not send both, or if the handle is empty or too long. */
+ * did not send both, or if the handle is too long. */
 static bool
-async_take(struct rr_nfs_op *op, const nfs_fh3 *handle, const post_op_attr *attributes)
+async_take(struct rr_nfs_op *op)
 {
-	if (!attributes->attributes_follow || !rr_nfs_handle_set(&op->object.handle, handle->data))
+	const struct rr_nfs_found *found = &op->result.found;
+
+	if (!found->known || !rr_nfs_handle_set(&op->object.handle, found->handle))
 		return false;
-	op->object.attributes = attributes->u.attributes;
+	rr_nfs_object_describe(&op->object, &found->attributes);
 	return true;
 }
 
@@ -35,16 +37,12 @@ async_take(struct rr_nfs_op *op, const nfs_fh3 *handle, const post_op_attr *attr
 static int
 async_result(struct rr_nfs_op *op)
 {
-	const CREATE3resok *made = &op->result.create.u.resok;
-	const LOOKUP3resok *found = &op->result.lookup.u.resok;
-
 	if (op->result.status != NFS3_OK)
 		return rr_nfs_fail(op->nfs, (int)op->result.status, "%s",
 			rr_nfs_status_text(op->nfs, op->result.status));
-	if (op->call.proc == NFSPROC3_CREATE &&
-		(!made->obj.handle_follows || !async_take(op, &made->obj.u.handle, &made->obj_attributes)))
+	if (op->call.proc == NFSPROC3_CREATE && !async_take(op))
 		return rr_nfs_fail(op->nfs, -RPCRDMA_ERR_NOTSUP, "the server does not say what it made");
-	if (op->call.proc == NFSPROC3_LOOKUP && !async_take(op, &found->object, &found->obj_attributes))
+	if (op->call.proc == NFSPROC3_LOOKUP && !async_take(op))
 		return rr_nfs_fail(op->nfs, -RPCRDMA_ERR_NOTSUP, "the server does not say what it found");
 	if (op->call.proc == RR_V4_COPY &&
 		(op->result.copy.count != op->args.copy.length || op->result.copy.committed != FILE_SYNC))
@@ -72,7 +70,6 @@ async_call(struct rpcrdma_nfs *nfs, struct rr_nfs_op *op, uint32_t proc)
 	op->nfs = nfs;
 	op->reconnects = rr_nfs_repeats(nfs);
 	op->call = (struct rr_call){
-		.program = &NFS_V3_program,
 		.proc = proc,
 		.args = &op->args,
 		.result = &op->result,
@@ -93,22 +90,31 @@ rr_nfs_op_lookup(struct rpcrdma_nfs *nfs, struct rr_nfs_op *op, const struct rpc
 	async_call(nfs, op, NFSPROC3_LOOKUP);
 }
 
-void
+int
 rr_nfs_op_create(struct rpcrdma_nfs *nfs, struct rr_nfs_op *op, const struct rpcrdma_nfs_handle *directory,
-	const char *name, const sattr3 *attributes)
+	const char *name, const struct rpcrdma_nfs_changes *changes)
 {
-	op->args.create = (CREATE3args){ .where = { rr_nfs_fh(directory), rr_nfs_string(name) } };
-	op->args.create.how.mode = GUARDED;
-	op->args.create.how.u.obj_attributes = *attributes;
-	async_call(nfs, op, NFSPROC3_CREATE);
+	int error;
+
+	op->args.create = (struct rr_nfs_make_args){ .where = { rr_nfs_fh(directory), rr_nfs_string(name) },
+		.type = RR_VFS_FILE };
+	error = rr_nfs_change_set(nfs, changes, &op->args.create.set);
+	if (!error)
+		async_call(nfs, op, NFSPROC3_CREATE);
+	return error;
 }
 
-void
+int
 rr_nfs_op_setattr(struct rpcrdma_nfs *nfs, struct rr_nfs_op *op, const struct rpcrdma_nfs_handle *handle,
-	const sattr3 *attributes)
+	const struct rpcrdma_nfs_changes *changes)
 {
-	op->args.setattr = (SETATTR3args){ .object = rr_nfs_fh(handle), .new_attributes = *attributes };
-	async_call(nfs, op, NFSPROC3_SETATTR);
+	int error;
+
+	op->args.setattr = (struct rr_nfs_setattr_args){ .object = rr_nfs_fh(handle) };
+	error = rr_nfs_change_set(nfs, changes, &op->args.setattr.set);
+	if (!error)
+		async_call(nfs, op, NFSPROC3_SETATTR);
+	return error;
 }
 
 void
@@ -128,18 +134,22 @@ rr_nfs_can_put(const struct rpcrdma_nfs *nfs)
 	return nfs->v4 && rr_v4_can_put(nfs->v4);
 }
 
-void
+int
 rr_nfs_op_put(struct rpcrdma_nfs *nfs, struct rr_nfs_op *op, const struct rr_nfs_put *put)
 {
+	int error;
+
 	op->args.put = (struct rr_v4_put_args){
 		.directory = rr_nfs_fh(put->directory),
 		.temporary = rr_nfs_string(put->temporary),
 		.name = rr_nfs_string(put->name),
-		.attributes = put->attributes,
 		.data = { put->data, put->length },
 		.made = put->made,
 	};
-	async_call(nfs, op, RR_V4_PUT);
+	error = rr_nfs_change_set(nfs, put->changes, &op->args.put.set);
+	if (!error)
+		async_call(nfs, op, RR_V4_PUT);
+	return error;
 }
 
 void

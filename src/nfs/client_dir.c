@@ -14,7 +14,7 @@ enum { ENTRIES_ARENA = 512 << 10, KEEP_SLACK = 1024 };
 struct reading {
 	struct rpcrdma_nfs *nfs;
 	const struct rpcrdma_nfs_handle *directory;
-	int (*each)(void *ctx, const struct rr_nfs_entry *entry);
+	int (*each)(void *ctx, const struct rpcrdma_nfs_entry *entry);
 	void *ctx;
 	uint64_t cookie;
 	/* The number of entries so far; and the cookie of one of them, kept for a while. */
@@ -50,10 +50,10 @@ dir_note_cookie(struct reading *reading, uint64_t cookie)
  * each(). Fails if the name is too long or empty, or has a '/' or a zero in it: in the local file system,
  * such a name could lead anywhere. */
 static int
-dir_hand_on(struct reading *reading, struct rpcrdma_bytes name, uint64_t fileid,
-	const struct rr_nfs_object *object)
+dir_hand_on(struct reading *reading, struct rpcrdma_bytes name, uint64_t number,
+	const struct rpcrdma_nfs_object *object)
 {
-	struct rr_nfs_entry entry = { .fileid = fileid, .object = object };
+	struct rpcrdma_nfs_entry entry = { .size = sizeof(entry), .number = number, .object = object };
 	char text[RR_NFS_NAME + 1];
 	int error;
 
@@ -78,15 +78,14 @@ dir_hand_on(struct reading *reading, struct rpcrdma_bytes name, uint64_t fileid,
 /* Passes one entry of READDIRPLUS to the caller's function each(), with the attributes and the handle of the
  * object if the server sent both. */
 static int
-dir_hand_on_plus(struct reading *reading, const entryplus3 *entry)
+dir_hand_on_plus(struct reading *reading, const struct rr_nfs_listed *entry)
 {
-	struct rr_nfs_object object;
-	bool known = entry->name_handle.handle_follows && entry->name_attributes.attributes_follow &&
-		     rr_nfs_handle_set(&object.handle, entry->name_handle.u.handle.data);
+	struct rpcrdma_nfs_object object;
+	bool known = entry->known && rr_nfs_handle_set(&object.handle, entry->handle);
 
 	if (known)
-		object.attributes = entry->name_attributes.u.attributes;
-	return dir_hand_on(reading, entry->name, entry->fileid, known ? &object : NULL);
+		rr_nfs_object_describe(&object, &entry->attributes);
+	return dir_hand_on(reading, entry->name, entry->number, known ? &object : NULL);
 }
 
 /* Checks that a reply had at least one entry (any is true) or the end of the directory. Fails otherwise, so
@@ -126,7 +125,7 @@ dir_read_plus(struct reading *reading)
 		.dircount = reading->nfs->readdir_max / 4,
 		.maxcount = reading->nfs->readdir_max,
 	};
-	READDIRPLUS3res result;
+	struct rr_nfs_list result;
 	struct rr_call call = dir_prepare(reading, NFSPROC3_READDIRPLUS, &args, &result);
 	int error;
 
@@ -134,11 +133,10 @@ dir_read_plus(struct reading *reading)
 	error = rr_nfs_call_with(reading->nfs, &call);
 	if (error)
 		return error;
-	memcpy(reading->verifier, result.u.resok.cookieverf, sizeof(reading->verifier));
-	reading->eof = result.u.resok.reply.eof;
-	error = dir_check_progress(reading, result.u.resok.reply.entries != NULL);
-	for (const entryplus3 *entry = result.u.resok.reply.entries; entry && !error;
-		entry = entry->nextentry) {
+	memcpy(reading->verifier, result.verifier, sizeof(reading->verifier));
+	reading->eof = result.eof;
+	error = dir_check_progress(reading, result.entries != NULL);
+	for (const struct rr_nfs_listed *entry = result.entries; entry && !error; entry = entry->next) {
 		error = dir_note_cookie(reading, entry->cookie);
 		if (!error)
 			error = dir_hand_on_plus(reading, entry);
@@ -196,7 +194,7 @@ dir_read_all(struct reading *reading)
 
 int
 rr_nfs_readdir(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory,
-	int (*each)(void *ctx, const struct rr_nfs_entry *entry), void *ctx)
+	int (*each)(void *ctx, const struct rpcrdma_nfs_entry *entry), void *ctx)
 {
 	struct reading reading = { .nfs = nfs, .directory = directory, .each = each, .ctx = ctx };
 	int error = -RPCRDMA_ERR_NOMEM;

@@ -22,18 +22,24 @@ struct exports_listing {
 /* Called for each entry of the root. An export is a directory on another file system than the root; a
  * directory on the file system of the root may have exports below it. */
 static int
-exports_each(void *ctx, const struct rr_nfs_entry *entry)
+exports_each(void *ctx, const struct rpcrdma_nfs_entry *entry)
 {
 	struct exports_listing *listing = ctx;
 	char path[RR_NFS_NAME + 2];
-	const fattr3 *attributes = entry->object ? &entry->object->attributes : NULL;
 
-	listing->other = attributes && attributes->type != NF3DIR;
+	listing->other = entry->object && entry->object->type != RPCRDMA_NFS_DIRECTORY;
 	if (listing->other || listing->count++ == EXPORTS_LOOKED)
 		return 1;
-	listing->foreign |= attributes && attributes->fsid != listing->nfs->root_fsid;
+	listing->foreign |= entry->object && !rr_nfs_is_at_root(listing->nfs, entry->object);
 	snprintf(path, sizeof(path), "/%s", entry->name);
 	return !rr_text_list(listing->nfs->exports, sizeof(listing->nfs->exports), path);
+}
+
+bool
+rr_nfs_is_at_root(const struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_object *object)
+{
+	return object->filesystem.major == nfs->root_fsid.major &&
+	       object->filesystem.minor == nfs->root_fsid.minor;
 }
 
 const char *
@@ -52,10 +58,9 @@ rr_nfs_exports(struct rpcrdma_nfs *nfs)
 }
 
 int
-rr_nfs_refused(struct rpcrdma_nfs *nfs, const struct rr_nfs_object *here, const char *path, int status)
+rr_nfs_refused(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_object *here, const char *path, int status)
 {
-	if (!nfs->v4 || (status != NFS3ERR_NOENT && status != NFS3ERR_ACCES) ||
-		here->attributes.fsid != nfs->root_fsid)
+	if (!nfs->v4 || (status != NFS3ERR_NOENT && status != NFS3ERR_ACCES) || !rr_nfs_is_at_root(nfs, here))
 		return status;
 	nfs->refused = status;
 	snprintf(nfs->refused_path, sizeof(nfs->refused_path), "%s", path + strspn(path, "/"));
@@ -83,12 +88,12 @@ int
 rr_nfs_explain_change(struct rpcrdma_nfs *nfs, int status)
 {
 	const struct rr_text before = nfs->text;
-	struct rr_nfs_object last;
+	struct rpcrdma_nfs_object last;
 
 	if (!nfs->v4 || status != NFS3ERR_ROFS || rr_loop_calls_back(nfs->engine->loop) ||
 		rr_nfs_exports(nfs)[0] == '\0')
 		return status;
-	if (rr_nfs_reach(nfs, nfs->path, &last) < 0 || last.attributes.fsid != nfs->root_fsid) {
+	if (rr_nfs_reach(nfs, nfs->path, &last) < 0 || !rr_nfs_is_at_root(nfs, &last)) {
 		nfs->text = before;
 		return status;
 	}

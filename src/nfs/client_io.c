@@ -88,7 +88,6 @@ io_start(struct rpcrdma_nfs *nfs, struct rr_nfs_io *io, uint32_t proc,
 	io->verifier_changed = false;
 	rr_nfs_retry_init(nfs, &io->retry, io_again);
 	io->call = (struct rr_call){
-		.program = &NFS_V3_program,
 		.proc = proc,
 		.args = &io->args,
 		.result = &io->result,

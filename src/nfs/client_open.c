@@ -139,13 +139,13 @@ static int
 client_mount_root(struct rpcrdma_nfs *nfs)
 {
 	const struct rpcrdma_nfs_handle nowhere = { 0 };
-	struct rr_nfs_object root;
+	struct rpcrdma_nfs_object root;
 	int error = rr_nfs_lookup(nfs, &nowhere, "", &root);
 
 	strcpy(nfs->export, "/");
 	if (!error) {
 		nfs->root = root.handle;
-		nfs->root_fsid = root.attributes.fsid;
+		nfs->root_fsid = root.filesystem;
 		nfs->exports_known = false;
 	}
 	return error;
@@ -154,14 +154,14 @@ client_mount_root(struct rpcrdma_nfs *nfs)
 /* Called when the server has refused a LOOKUP in the directory `here` with NFS3ERR_ACCES: tells whether an
  * export would be there, which this host may not use. Then the error text says so. */
 static bool
-open_is_closed(struct rpcrdma_nfs *nfs, const struct rr_nfs_object *here)
+open_is_closed(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_object *here)
 {
 	/* The list of the exports is read within the limits of the root. */
 	if (open_ask_limits(nfs, &nfs->root) != 0)
 		return false;
 	rr_nfs_refused(nfs, here, nfs->path, NFS3ERR_ACCES);
 	(void)rr_nfs_explain(nfs);
-	return nfs->exports[0] != '\0' && here->attributes.fsid == nfs->root_fsid;
+	return nfs->exports[0] != '\0' && rr_nfs_is_at_root(nfs, here);
 }
 
 /* Asks for the limits of the file system at the path, or at the closest directory above it that exists. RFC
@@ -172,7 +172,7 @@ static int
 open_ask_limits_there(struct rpcrdma_nfs *nfs, bool *missing)
 {
 	char path[RR_NFS_PATH];
-	struct rr_nfs_object there;
+	struct rpcrdma_nfs_object there;
 	int error, refusal = 0;
 
 	strcpy(path, nfs->path);
@@ -299,6 +299,7 @@ rr_nfs_open(struct rpcrdma_engine *engine, const struct rr_nfs_config *config, s
 	nfs->engine = engine;
 	nfs->env = engine->env;
 	nfs->config = *config;
+	rr_v3_init(&nfs->v3);
 	rr_nfs_pending_init(nfs);
 	rr_engine_use(engine);
 	snprintf(nfs->server, sizeof(nfs->server), "%s", config->server);

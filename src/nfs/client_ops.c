@@ -33,60 +33,30 @@ ops_where(const struct rpcrdma_nfs_handle *directory, const char *name)
 	return (diropargs3){ rr_nfs_fh(directory), rr_nfs_string(name) };
 }
 
-/* Stores in *object the object that CREATE or MKDIR made. If the server did not send both the handle and the
- * attributes of the object, asks for them by LOOKUP. */
-static int
-ops_made(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory, const char *name,
-	const post_op_fh3 *handle, const post_op_attr *attributes, struct rr_nfs_object *object)
+int
+rr_nfs_getattr(
+	struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *handle, struct rpcrdma_nfs_object *object)
 {
-	if (!handle->handle_follows || !attributes->attributes_follow)
-		return rr_nfs_lookup(nfs, directory, name, object);
-	if (!rr_nfs_handle_set(&object->handle, handle->u.handle.data))
-		return rr_nfs_fail(nfs, -RPCRDMA_ERR_PEER, "the server gave an empty file handle");
-	object->attributes = attributes->u.attributes;
+	GETATTR3args args = { .object = rr_nfs_fh(handle) };
+	struct rr_nfs_found result;
+	int error = rr_nfs_call(nfs, NFSPROC3_GETATTR, &args, &result);
+
+	if (error)
+		return error;
+	object->handle = *handle;
+	rr_nfs_object_describe(object, &result.attributes);
 	return 0;
 }
 
-/* Handles the error of a call that makes an object. If the error is that the name exists, and the call was
- * sent twice, the call may itself have made the object: returns 0 and stores the object in *object if it has
- * the wanted type. If the server does not answer what the name is, returns that error, as the caller would
- * take EXIST for the object of somebody else. Otherwise returns error. */
-static int
-ops_made_before(const struct attempt *attempt, int error, const struct rpcrdma_nfs_handle *directory,
-	const char *name, ftype3 type, struct rr_nfs_object *object)
-{
-	/* LOOKUP may replace the error text, which must be that of the call if the call failed after all. */
-	struct rr_text text = attempt->nfs->text;
-	int found;
-
-	if (error != NFS3ERR_EXIST || !ops_repeated(attempt))
-		return error;
-	found = rr_nfs_lookup(attempt->nfs, directory, name, object);
-	if (found < 0 || (found == 0 && object->attributes.type == type))
-		return found;
-	attempt->nfs->text = text;
-	return error;
-}
-
 int
-rr_nfs_getattr(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *handle, fattr3 *attributes)
+rr_nfs_setattr(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *handle,
+	const struct rpcrdma_nfs_changes *changes)
 {
-	GETATTR3args args = { .object = rr_nfs_fh(handle) };
-	GETATTR3res result;
-	int error = rr_nfs_call(nfs, NFSPROC3_GETATTR, &args, &result);
-
-	if (!error)
-		*attributes = result.u.resok.obj_attributes;
-	return error;
-}
-
-int
-rr_nfs_setattr(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *handle, const sattr3 *attributes)
-{
-	SETATTR3args args = { .object = rr_nfs_fh(handle), .new_attributes = *attributes };
+	struct rr_nfs_setattr_args args = { .object = rr_nfs_fh(handle) };
 	SETATTR3res result;
+	int error = rr_nfs_change_set(nfs, changes, &args.set);
 
-	return rr_nfs_call(nfs, NFSPROC3_SETATTR, &args, &result);
+	return error ? error : rr_nfs_call(nfs, NFSPROC3_SETATTR, &args, &result);
 }
 
 int
@@ -130,68 +100,94 @@ rr_nfs_readlink(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *handle
 	return 0;
 }
 
-int
-rr_nfs_create(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory, const char *name,
-	bool guarded, const sattr3 *attributes, struct rr_nfs_object *object)
+/* ---- Making ---- */
+
+/* Handles the error of a call that makes an object. If the error is that the name exists, and the call was
+ * sent twice, the call may itself have made the object: returns 0 and stores the object in *object if it has
+ * the wanted type. If the server does not answer what the name is, returns that error, as the caller would
+ * take EXIST for the object of somebody else. Otherwise returns error. */
+static int
+ops_made_before(const struct attempt *attempt, int error, const struct rpcrdma_nfs_handle *directory,
+	const char *name, enum rr_vfs_type type, struct rpcrdma_nfs_object *object)
 {
-	CREATE3args args = { .where = ops_where(directory, name) };
-	CREATE3res result;
+	/* LOOKUP may replace the error text, which must be that of the call if the call failed after all. */
+	struct rr_text text = attempt->nfs->text;
+	int found;
+
+	if (error != NFS3ERR_EXIST || !ops_repeated(attempt))
+		return error;
+	found = rr_nfs_lookup(attempt->nfs, directory, name, object);
+	if (found < 0 || (found == 0 && (int)object->type == (int)type))
+		return found;
+	attempt->nfs->text = text;
+	return error;
+}
+
+/* Makes an object by the procedure proc; of args, all is set but the name and its directory. Stores the
+ * object in *object, if that is not NULL. If the server did not send both the handle and the attributes of
+ * the object, asks for them by LOOKUP. */
+static int
+ops_make(struct rpcrdma_nfs *nfs, uint32_t proc, struct rr_nfs_make_args args,
+	const struct rpcrdma_nfs_handle *directory, const char *name, struct rpcrdma_nfs_object *object)
+{
 	struct attempt attempt = ops_begin(nfs);
+	struct rpcrdma_nfs_object made;
+	struct rr_nfs_found found;
 	int error;
 
-	args.how.mode = guarded ? GUARDED : UNCHECKED;
-	args.how.u.obj_attributes = *attributes;
-	error = rr_nfs_call(nfs, NFSPROC3_CREATE, &args, &result);
+	args.where = ops_where(directory, name);
+	error = rr_nfs_call(nfs, proc, &args, &found);
 	if (error)
-		return ops_made_before(&attempt, error, directory, name, NF3REG, object);
-	return ops_made(nfs, directory, name, &result.u.resok.obj, &result.u.resok.obj_attributes, object);
+		return ops_made_before(&attempt, error, directory, name, args.type, object ? object : &made);
+	if (!object)
+		return 0;
+	if (!found.known || !rr_nfs_handle_set(&object->handle, found.handle))
+		return rr_nfs_lookup(nfs, directory, name, object);
+	rr_nfs_object_describe(object, &found.attributes);
+	return 0;
+}
+
+int
+rr_nfs_create(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory, const char *name,
+	bool guarded, const struct rpcrdma_nfs_changes *changes, struct rpcrdma_nfs_object *object)
+{
+	struct rr_nfs_make_args args = { .type = RR_VFS_FILE, .unchecked = !guarded };
+	int error = rr_nfs_change_set(nfs, changes, &args.set);
+
+	return error ? error : ops_make(nfs, NFSPROC3_CREATE, args, directory, name, object);
 }
 
 int
 rr_nfs_mkdir(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory, const char *name,
-	const sattr3 *attributes, struct rr_nfs_object *object)
+	const struct rpcrdma_nfs_changes *changes, struct rpcrdma_nfs_object *object)
 {
-	MKDIR3args args = { .where = ops_where(directory, name), .attributes = *attributes };
-	MKDIR3res result;
-	struct attempt attempt = ops_begin(nfs);
-	int error = rr_nfs_call(nfs, NFSPROC3_MKDIR, &args, &result);
+	struct rr_nfs_make_args args = { .type = RR_VFS_DIRECTORY };
+	int error = rr_nfs_change_set(nfs, changes, &args.set);
 
-	if (error)
-		return ops_made_before(&attempt, error, directory, name, NF3DIR, object);
-	return ops_made(nfs, directory, name, &result.u.resok.obj, &result.u.resok.obj_attributes, object);
+	return error ? error : ops_make(nfs, NFSPROC3_MKDIR, args, directory, name, object);
 }
 
 int
 rr_nfs_symlink(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory, const char *name,
 	const char *target)
 {
-	SYMLINK3args args = { .where = ops_where(directory, name),
-		.symlink = { .symlink_data = rr_nfs_string(target) } };
-	SYMLINK3res result;
-	struct attempt attempt = ops_begin(nfs);
-	struct rr_nfs_object object;
-	int error = rr_nfs_call(nfs, NFSPROC3_SYMLINK, &args, &result);
+	const struct rr_nfs_make_args args = { .type = RR_VFS_LINK, .target = rr_nfs_string(target) };
 
-	return error ? ops_made_before(&attempt, error, directory, name, NF3LNK, &object) : 0;
+	return ops_make(nfs, NFSPROC3_SYMLINK, args, directory, name, NULL);
 }
 
 int
 rr_nfs_mknod(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory, const char *name,
-	ftype3 type, specdata3 device, const sattr3 *attributes)
+	const struct rpcrdma_nfs_object *what, const struct rpcrdma_nfs_changes *changes)
 {
-	MKNOD3args args = { .where = ops_where(directory, name), .what.type = type };
-	MKNOD3res result;
-	struct attempt attempt = ops_begin(nfs);
-	struct rr_nfs_object object;
-	int error;
+	struct rr_nfs_make_args args = { .type = (enum rr_vfs_type)what->type,
+		.device = { what->device_major, what->device_minor } };
+	int error = rr_nfs_change_set(nfs, changes, &args.set);
 
-	if (type == NF3CHR || type == NF3BLK)
-		args.what.u.device = (devicedata3){ *attributes, device };
-	else
-		args.what.u.pipe_attributes = *attributes;
-	error = rr_nfs_call(nfs, NFSPROC3_MKNOD, &args, &result);
-	return error ? ops_made_before(&attempt, error, directory, name, type, &object) : 0;
+	return error ? error : ops_make(nfs, NFSPROC3_MKNOD, args, directory, name, NULL);
 }
+
+/* ---- Names ---- */
 
 /* Tells whether the name in the directory is that of the file. The attributes show it, because two handles of
  * one file need not be equal. RFC 1813, 2.6: "Fileid is a number which uniquely identifies the file within
@@ -200,12 +196,10 @@ static bool
 ops_is_name_of(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *file,
 	const struct rpcrdma_nfs_handle *directory, const char *name)
 {
-	struct rr_nfs_object found;
-	fattr3 attributes;
+	struct rpcrdma_nfs_object found, named;
 
-	return rr_nfs_lookup(nfs, directory, name, &found) == 0 &&
-	       rr_nfs_getattr(nfs, file, &attributes) == 0 && found.attributes.fsid == attributes.fsid &&
-	       found.attributes.fileid == attributes.fileid;
+	return rr_nfs_lookup(nfs, directory, name, &found) == 0 && rr_nfs_getattr(nfs, file, &named) == 0 &&
+	       rr_nfs_is_same(&found, &named);
 }
 
 /* If the name exists, and LINK may have been executed twice, LINK itself may have made the name: the result
@@ -264,7 +258,7 @@ rr_nfs_rename(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *from, co
 	RENAME3args args = { .from = ops_where(from, from_name), .to = ops_where(to, to_name) };
 	RENAME3res result;
 	struct attempt attempt = ops_begin(nfs);
-	struct rr_nfs_object object;
+	struct rpcrdma_nfs_object object;
 	struct rr_text text;
 	int error = rr_nfs_call(nfs, NFSPROC3_RENAME, &args, &result);
 

@@ -8,19 +8,21 @@
 
 int
 rr_nfs_lookup(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory, const char *name,
-	struct rr_nfs_object *object)
+	struct rpcrdma_nfs_object *object)
 {
 	LOOKUP3args args = { .what = { rr_nfs_fh(directory), rr_nfs_string(name) } };
-	LOOKUP3res result;
+	struct rr_nfs_found result;
+	struct rpcrdma_nfs_handle handle;
 	int error = rr_nfs_call(nfs, NFSPROC3_LOOKUP, &args, &result);
 
 	if (error)
 		return error;
-	if (!rr_nfs_handle_set(&object->handle, result.u.resok.object.data))
+	if (!rr_nfs_handle_set(&handle, result.handle))
 		return rr_nfs_fail(nfs, -RPCRDMA_ERR_PEER, "the server gave an empty file handle");
-	if (!result.u.resok.obj_attributes.attributes_follow)
-		return rr_nfs_getattr(nfs, &object->handle, &object->attributes);
-	object->attributes = result.u.resok.obj_attributes.u.attributes;
+	if (!result.known)
+		return rr_nfs_getattr(nfs, &handle, object);
+	object->handle = handle;
+	rr_nfs_object_describe(object, &result.attributes);
 	return 0;
 }
 
@@ -34,7 +36,7 @@ struct walk {
 	struct rpcrdma_nfs *nfs;
 	const struct rpcrdma_nfs_handle *root;
 	const char *root_path;
-	struct rr_nfs_object here;
+	struct rpcrdma_nfs_object here;
 	bool at_root, by_name, below;
 	unsigned depth;
 	char path[2][RR_NFS_PATH];
@@ -80,16 +82,16 @@ path_inside_root(const struct walk *walk, const char *target)
 static void
 path_go_to_root(struct walk *walk)
 {
-	walk->here.handle = *walk->root;
-	walk->here.attributes.type = NF3DIR;
-	walk->here.attributes.fsid = walk->nfs->root_fsid; /* if it is the mounted root */
+	walk->here = (struct rpcrdma_nfs_object){
+		.handle = *walk->root, .type = RPCRDMA_NFS_DIRECTORY, .filesystem = walk->nfs->root_fsid
+	}; /* if it is the mounted root */
 	walk->at_root = true;
 	walk->depth = 0;
 }
 
 /* Goes on with the walk from the object next. */
 static void
-path_go_on(struct walk *walk, const struct rr_nfs_object *next)
+path_go_on(struct walk *walk, const struct rpcrdma_nfs_object *next)
 {
 	walk->here = *next;
 	walk->at_root = false;
@@ -98,7 +100,7 @@ path_go_on(struct walk *walk, const struct rr_nfs_object *next)
 /* Reads the symbolic link, and puts its target in front of the rest of the path. The walk goes on in the
  * directory of the link, or in the root of the walk if the target is absolute. Fails after too many links. */
 static int
-path_follow_link(struct walk *walk, const struct rr_nfs_object *link)
+path_follow_link(struct walk *walk, const struct rpcrdma_nfs_object *link)
 {
 	struct rpcrdma_nfs *nfs = walk->nfs;
 	char target[RR_NFS_PATH], *into = walk->path[walk->turn ^= 1];
@@ -158,10 +160,10 @@ static int
 path_step(struct walk *walk, const char *name, bool follow)
 {
 	bool last = walk->rest[strspn(walk->rest, "/")] == '\0', up = strcmp(name, "..") == 0;
-	struct rr_nfs_object next;
+	struct rpcrdma_nfs_object next;
 	int error;
 
-	if (walk->here.attributes.type != NF3DIR)
+	if (walk->here.type != RPCRDMA_NFS_DIRECTORY)
 		return rr_nfs_fail(
 			walk->nfs, NFS3ERR_NOTDIR, "%s", rr_nfs_status_text(walk->nfs, NFS3ERR_NOTDIR));
 	if (walk->below && up && walk->depth == 0)
@@ -172,7 +174,7 @@ path_step(struct walk *walk, const char *name, bool follow)
 	if (error)
 		return error;
 	/* "link/" means the object that the link leads to, as POSIX says. */
-	if (next.attributes.type == NF3LNK && (!last || follow || walk->rest[0] == '/'))
+	if (next.type == RPCRDMA_NFS_SYMLINK && (!last || follow || walk->rest[0] == '/'))
 		return path_follow_link(walk, &next);
 	path_go_on(walk, &next);
 	walk->depth = up ? walk->depth - (walk->depth > 0) : walk->depth + 1;
@@ -218,19 +220,19 @@ path_leap(struct walk *walk)
 {
 	struct rr_v4_walk_args args = { .directory = rr_nfs_fh(&walk->here.handle) };
 	const char *rest = path_gather(walk, &args);
-	struct rr_nfs_object next;
-	LOOKUP3res result;
+	struct rpcrdma_nfs_object next;
+	struct rr_nfs_found result;
 	int error;
 
 	if (args.count < 2)
 		return 0;
 	error = rr_nfs_call(walk->nfs, RR_V4_WALK, &args, &result);
-	walk->by_name = error != 0 || result.u.resok.obj_attributes.u.attributes.type == NF3LNK;
+	walk->by_name = error != 0 || result.attributes.vfs.type == RR_VFS_LINK;
 	if (walk->by_name)
 		return error < 0 ? error : 0;
-	if (!rr_nfs_handle_set(&next.handle, result.u.resok.object.data))
+	if (!rr_nfs_handle_set(&next.handle, result.handle))
 		return rr_nfs_fail(walk->nfs, -RPCRDMA_ERR_PEER, "the server gave no file handle");
-	next.attributes = result.u.resok.obj_attributes.u.attributes;
+	rr_nfs_object_describe(&next, &result.attributes);
 	path_go_on(walk, &next);
 	walk->depth += args.count;
 	walk->rest = rest;
@@ -239,7 +241,7 @@ path_leap(struct walk *walk)
 
 /* Walks along the path from the root that walk has. */
 static int
-path_walk(struct walk *walk, const char *path, bool follow, struct rr_nfs_object *object)
+path_walk(struct walk *walk, const char *path, bool follow, struct rpcrdma_nfs_object *object)
 {
 	char name[RR_NFS_NAME + 1];
 	int error = 0;
@@ -261,14 +263,14 @@ path_walk(struct walk *walk, const char *path, bool follow, struct rr_nfs_object
 			error = path_step(walk, name, follow);
 	}
 	if (!error && walk->at_root)
-		error = rr_nfs_getattr(walk->nfs, &walk->here.handle, &walk->here.attributes);
+		error = rr_nfs_getattr(walk->nfs, walk->root, &walk->here);
 	if (!error)
 		*object = walk->here;
 	return error;
 }
 
 int
-rr_nfs_walk(struct rpcrdma_nfs *nfs, const char *path, bool follow, struct rr_nfs_object *object)
+rr_nfs_walk(struct rpcrdma_nfs *nfs, const char *path, bool follow, struct rpcrdma_nfs_object *object)
 {
 	struct walk walk = { .nfs = nfs, .root = &nfs->root, .root_path = nfs->export };
 	int error = path_walk(&walk, path, follow, object);
@@ -277,7 +279,7 @@ rr_nfs_walk(struct rpcrdma_nfs *nfs, const char *path, bool follow, struct rr_nf
 }
 
 int
-rr_nfs_reach(struct rpcrdma_nfs *nfs, const char *path, struct rr_nfs_object *last)
+rr_nfs_reach(struct rpcrdma_nfs *nfs, const char *path, struct rpcrdma_nfs_object *last)
 {
 	struct walk walk = { .nfs = nfs, .root = &nfs->root, .root_path = nfs->export };
 	int error = path_walk(&walk, path, true, last);
@@ -288,10 +290,10 @@ rr_nfs_reach(struct rpcrdma_nfs *nfs, const char *path, struct rr_nfs_object *la
 }
 
 int
-rr_nfs_walk_below(struct rpcrdma_nfs *nfs, const char *path, bool follow, struct rr_nfs_object *object)
+rr_nfs_walk_below(struct rpcrdma_nfs *nfs, const char *path, bool follow, struct rpcrdma_nfs_object *object)
 {
 	struct walk walk = { .nfs = nfs, .root = &nfs->start, .root_path = nfs->path, .below = true };
-	struct rr_nfs_object start;
+	struct rpcrdma_nfs_object start;
 	int error;
 
 	if (nfs->start.length == 0) {

@@ -3,6 +3,7 @@
 #define RR_NFS_CLIENT_PRIVATE_H
 
 #include "nfs/client.h"
+#include "nfs/v3.h"
 #include "nfs/v4/newer.h"
 #include "nfs/v4/v4.h"
 
@@ -20,6 +21,7 @@ struct rpcrdma_nfs {
 	const struct rr_env *env;
 	struct rpcrdma_client *client;
 	struct rr_v4 *v4;            /* a session of version 4; NULL: version 3 is used */
+	struct rr_v3 v3;             /* the procedures of version 3 */
 	struct rr_nfs_config config; /* its strings are server and path below */
 	char server[256], path[RR_NFS_PATH];
 	char export[RR_NFS_PATH];
@@ -33,7 +35,7 @@ struct rpcrdma_nfs {
 	 * needs for that; of version 4. */
 	bool exports_known;
 	char exports[112];
-	uint64_t root_fsid;
+	struct rpcrdma_nfs_filesystem root_fsid;
 	/* The text is that of a LOOKUP which rr_nfs_refused() has noted: its status and path; 0: of another
 	 * failure. */
 	int refused;
@@ -55,7 +57,8 @@ int rr_nfs_fail(struct rpcrdma_nfs *nfs, int error, const char *format, ...)
 
 /* ---- client_send.c: calls of the NFS procedures, by the version that the client uses ---- */
 
-/* Starts a call of NFS_V3_program; done() is always called, from the loop. */
+/* Starts a call of a procedure of procedure.h or of nfs/v4/newer.h; done() is always called, from the loop.
+ * The caller need not set the program. */
 void rr_nfs_send(struct rpcrdma_nfs *nfs, struct rr_call *call);
 
 /* Cancels a call without calling its done(). */
@@ -110,6 +113,16 @@ int rr_nfs_call(struct rpcrdma_nfs *nfs, uint32_t proc, const void *args, void *
  * that RDMA may move) for which there is no sink. The octets of other results are added to that. */
 int rr_nfs_call_with(struct rpcrdma_nfs *nfs, struct rr_call *call);
 
+/* ---- client_object.c ---- */
+
+/* Sets all of the object but its handle, which stays as it is. */
+void rr_nfs_object_describe(struct rpcrdma_nfs_object *object, const struct rr_nfs_attributes *attributes);
+
+/* Translates the attributes that are to be set. Error: NOTSUP, with the error text of nfs set, if version 3
+ * is used and does not hold a time. */
+int rr_nfs_change_set(
+	struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_changes *changes, struct rr_vfs_set *set);
+
 /* Copies a server's file handle. Returns false if the handle is empty or too long. */
 bool rr_nfs_handle_set(struct rpcrdma_nfs_handle *handle, struct rpcrdma_bytes data);
 
@@ -131,11 +144,15 @@ const char *rr_nfs_exports(struct rpcrdma_nfs *nfs);
 
 /* Notes, for rr_nfs_explain(), that the server has refused a LOOKUP in the directory `here` on the way along
  * `path`, if an export could be there. The next failure ends the note. Returns status. */
-int rr_nfs_refused(struct rpcrdma_nfs *nfs, const struct rr_nfs_object *here, const char *path, int status);
+int rr_nfs_refused(
+	struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_object *here, const char *path, int status);
+
+/* Tells whether the object is on the file system of the root. */
+bool rr_nfs_is_at_root(const struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_object *object);
 
 /* Looks up a path as rr_nfs_walk() does, following links, and notes no refusal. *last gets the object that
  * was found, or else the last one on the way. */
-int rr_nfs_reach(struct rpcrdma_nfs *nfs, const char *path, struct rr_nfs_object *last);
+int rr_nfs_reach(struct rpcrdma_nfs *nfs, const char *path, struct rpcrdma_nfs_object *last);
 
 /* client_mount.c: cuts the last name off path, so that MOUNT can be asked for the directory above: "/a/b/"
  * becomes "/a", and "/a" becomes "/". Returns false, and leaves path as it is, if path is "/" already. */

@@ -9,18 +9,11 @@
 /* The modes of new objects for which the caller wants no changes. */
 enum { MODE_FILE = 0644, MODE_DIRECTORY = 0755 };
 
-/* Translates a time. Version 3 has 32 bits for the seconds; higher bits are cut off. */
-static nfstime3
-change_time(struct rpcrdma_nfs_time time)
-{
-	return (nfstime3){ (uint32_t)time.seconds, time.nanoseconds };
-}
-
 /* Translates the changes that the caller wants (theirs) into the attributes of a call. If theirs is NULL,
  * only the mode is set, or nothing if mode is 0. Errors: INVAL, NOTSUP. */
 static int
-change_take(
-	struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_changes *theirs, sattr3 *attributes, uint32_t mode)
+change_take(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_changes *theirs, struct rr_vfs_set *set,
+	uint32_t mode)
 {
 	struct rpcrdma_nfs_changes mine = { .set_mode = mode != 0, .mode = mode };
 	int error = 0;
@@ -28,17 +21,7 @@ change_take(
 	if (theirs)
 		error = rr_config_take(
 			&mine, sizeof(mine), sizeof(mine), theirs, "struct rpcrdma_nfs_changes", &nfs->text);
-	*attributes = (sattr3){
-		.mode = { mine.set_mode, { mine.mode } },
-		.uid = { mine.set_uid, { mine.uid } },
-		.gid = { mine.set_gid, { mine.gid } },
-		.size = { mine.set_length, { mine.length } },
-		.atime = { mine.set_accessed ? SET_TO_CLIENT_TIME : DONT_CHANGE,
-			{ change_time(mine.accessed) } },
-		.mtime = { mine.set_modified ? SET_TO_CLIENT_TIME : DONT_CHANGE,
-			{ change_time(mine.modified) } },
-	};
-	return error;
+	return error ? error : rr_nfs_change_set(nfs, &mine, set);
 }
 
 int
@@ -72,8 +55,8 @@ rpcrdma_nfs_change(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *han
 
 	if (error)
 		return error;
-	pending->args.setattr = (SETATTR3args){ .object = rr_nfs_fh(&pending->handles[0]) };
-	error = change_take(nfs, changes, &pending->args.setattr.new_attributes, 0);
+	pending->args.setattr = (struct rr_nfs_setattr_args){ .object = rr_nfs_fh(&pending->handles[0]) };
+	error = change_take(nfs, changes, &pending->args.setattr.set, 0);
 	return error ? rr_nfs_pending_drop(pending, error)
 		     : rr_nfs_pending_start(pending, NFSPROC3_SETATTR, then);
 }
@@ -84,38 +67,18 @@ rpcrdma_nfs_change(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *han
  * reply does not have both, or the caller's structure is too small, sends a LOOKUP, whose end fills in the
  * structure or reports the error, and returns PENDING_GOES_ON. */
 static int
-change_take_made(struct rr_nfs_pending *pending, const post_op_fh3 *handle, const post_op_attr *attributes)
+change_take_made(struct rr_nfs_pending *pending)
 {
-	if (handle->handle_follows && attributes->attributes_follow &&
-		rr_nfs_handle_set(&pending->handles[1], handle->u.handle.data) &&
-		rr_nfs_object_give(pending->object, &pending->handles[1], &attributes->u.attributes))
-		return 0;
+	const struct rr_nfs_found *made = &pending->result.found;
+	struct rpcrdma_nfs_object object;
+
+	if (made->known && rr_nfs_handle_set(&object.handle, made->handle)) {
+		rr_nfs_object_describe(&object, &made->attributes);
+		if (rr_nfs_object_give(pending->object, &object))
+			return 0;
+	}
 	rr_nfs_pending_lookup(pending, 0);
 	return PENDING_GOES_ON;
-}
-
-static int
-change_take_file(struct rr_nfs_pending *pending)
-{
-	const CREATE3resok *made = &pending->result.create.u.resok;
-
-	return change_take_made(pending, &made->obj, &made->obj_attributes);
-}
-
-static int
-change_take_symlink(struct rr_nfs_pending *pending)
-{
-	const SYMLINK3resok *made = &pending->result.symlink.u.resok;
-
-	return change_take_made(pending, &made->obj, &made->obj_attributes);
-}
-
-static int
-change_take_directory(struct rr_nfs_pending *pending)
-{
-	const MKDIR3resok *made = &pending->result.mkdir.u.resok;
-
-	return change_take_made(pending, &made->obj, &made->obj_attributes);
 }
 
 /* The operation's function repeated(): handles the status of a call that may have been executed twice. If the
@@ -128,15 +91,14 @@ change_made_before(struct rr_nfs_pending *pending, int status)
 	if (status != NFS3ERR_EXIST)
 		return status;
 	pending->status = status;
-	pending->type = pending->take == change_take_file        ? NF3REG
-			: pending->take == change_take_directory ? NF3DIR
-								 : NF3LNK;
+	pending->type = pending->args.make.type;
 	rr_nfs_pending_lookup(pending, 0);
 	return PENDING_GOES_ON;
 }
 
 /* Prepares an operation that makes an object of that name in the directory, and stores the operation in
- * *result. The new object will be described in *object, which must not be NULL. */
+ * *result. The caller sets the type of the new object, which will be described in *object; object must not be
+ * NULL. */
 static int
 change_make(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory, const char *name,
 	struct rpcrdma_nfs_object *object, const struct rpcrdma_nfs_then *then,
@@ -147,7 +109,9 @@ change_make(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory,
 	if (error)
 		return error;
 	(*result)->object = object;
+	(*result)->take = change_take_made;
 	(*result)->repeated = change_made_before;
+	(*result)->args.make = (struct rr_nfs_make_args){ .where = rr_nfs_change_where(*result, 0) };
 	return 0;
 }
 
@@ -161,9 +125,8 @@ rpcrdma_nfs_create(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *dir
 
 	if (error)
 		return error;
-	pending->take = change_take_file;
-	pending->args.create = (CREATE3args){ .where = rr_nfs_change_where(pending, 0), .how.mode = GUARDED };
-	error = change_take(nfs, changes, &pending->args.create.how.u.obj_attributes, MODE_FILE);
+	pending->args.make.type = RR_VFS_FILE;
+	error = change_take(nfs, changes, &pending->args.make.set, MODE_FILE);
 	return error ? rr_nfs_pending_drop(pending, error)
 		     : rr_nfs_pending_start(pending, NFSPROC3_CREATE, then);
 }
@@ -178,9 +141,8 @@ rpcrdma_nfs_mkdir(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *dire
 
 	if (error)
 		return error;
-	pending->take = change_take_directory;
-	pending->args.mkdir = (MKDIR3args){ .where = rr_nfs_change_where(pending, 0) };
-	error = change_take(nfs, changes, &pending->args.mkdir.attributes, MODE_DIRECTORY);
+	pending->args.make.type = RR_VFS_DIRECTORY;
+	error = change_take(nfs, changes, &pending->args.make.set, MODE_DIRECTORY);
 	return error ? rr_nfs_pending_drop(pending, error)
 		     : rr_nfs_pending_start(pending, NFSPROC3_MKDIR, then);
 }
@@ -211,11 +173,10 @@ rpcrdma_nfs_symlink(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *di
 
 	if (error)
 		return error;
-	pending->take = change_take_symlink;
-	pending->args.symlink = (SYMLINK3args){ .where = rr_nfs_change_where(pending, 0) };
+	pending->args.make.type = RR_VFS_LINK;
 	error = change_target(pending, target);
 	if (error)
 		return rr_nfs_pending_drop(pending, error);
-	pending->args.symlink.symlink.symlink_data = rr_nfs_string(pending->path);
+	pending->args.make.target = rr_nfs_string(pending->path);
 	return rr_nfs_pending_start(pending, NFSPROC3_SYMLINK, then);
 }

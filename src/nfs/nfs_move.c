@@ -90,9 +90,12 @@ move_getattr(struct rr_nfs_pending *pending, const struct rpcrdma_nfs_handle *ha
 static int
 move_take_file(struct rr_nfs_pending *pending)
 {
-	const fattr3 *file = &pending->result.getattr.u.resok.obj_attributes;
+	const struct rr_vfs_id *name = &pending->id, *file = &pending->result.found.attributes.vfs.id;
 
-	return pending->filesystem == file->fsid && pending->number == file->fileid ? 0 : pending->status;
+	return name->fsid[0] == file->fsid[0] && name->fsid[1] == file->fsid[1] &&
+			       name->number == file->number
+		       ? 0
+		       : pending->status;
 }
 
 /* Handles the attributes of the object that has the name: notes which object that is, and asks for the
@@ -100,10 +103,7 @@ move_take_file(struct rr_nfs_pending *pending)
 static int
 move_take_found(struct rr_nfs_pending *pending)
 {
-	const fattr3 *found = &pending->result.getattr.u.resok.obj_attributes;
-
-	pending->filesystem = found->fsid;
-	pending->number = found->fileid;
+	pending->id = pending->result.found.attributes.vfs.id;
 	return move_getattr(pending, &pending->handles[1], move_take_file);
 }
 
@@ -116,7 +116,7 @@ move_take_linked(struct rr_nfs_pending *pending)
 {
 	const struct rpcrdma_nfs_handle *found = &pending->handles[0], *file = &pending->handles[1];
 
-	if (!rr_nfs_handle_set(&pending->handles[0], pending->result.lookup.u.resok.object.data))
+	if (!rr_nfs_handle_set(&pending->handles[0], pending->result.found.handle))
 		return pending->status;
 	if (found->length == file->length && memcmp(found->data, file->data, file->length) == 0)
 		return 0;

@@ -12,19 +12,17 @@
  * caller gave one. If the object is not of the type pending->type (0: any type), returns NFS3ERR_EXIST: then
  * the call that found the name in use had not made the object itself. */
 static int
-name_give(struct rr_nfs_pending *pending, const fattr3 *attributes)
+name_give(struct rr_nfs_pending *pending)
 {
-	if (pending->type && attributes->type != pending->type)
+	const struct rr_nfs_attributes *attributes = &pending->result.found.attributes;
+	struct rpcrdma_nfs_object object = { .handle = pending->handles[0] };
+
+	if (pending->type && attributes->vfs.type != pending->type)
 		return NFS3ERR_EXIST; /* an object of another type has the name */
-	if (!pending->object || rr_nfs_object_give(pending->object, &pending->handles[0], attributes))
+	rr_nfs_object_describe(&object, attributes);
+	if (!pending->object || rr_nfs_object_give(pending->object, &object))
 		return 0;
 	return rr_nfs_fail(pending->nfs, -RPCRDMA_ERR_INVAL, "the object's size is less than it ever was");
-}
-
-static int
-name_take_attributes(struct rr_nfs_pending *pending)
-{
-	return name_give(pending, &pending->result.getattr.u.resok.obj_attributes);
 }
 
 /* Handles the result of LOOKUP: passes the object to the caller. If the server did not send the attributes,
@@ -32,13 +30,13 @@ name_take_attributes(struct rr_nfs_pending *pending)
 static int
 name_take_found(struct rr_nfs_pending *pending)
 {
-	const LOOKUP3resok *found = &pending->result.lookup.u.resok;
+	const struct rr_nfs_found *found = &pending->result.found;
 
-	if (!rr_nfs_handle_set(&pending->handles[0], found->object.data))
+	if (!rr_nfs_handle_set(&pending->handles[0], found->handle))
 		return rr_nfs_fail(pending->nfs, -RPCRDMA_ERR_PEER, "the server gave an empty file handle");
-	if (found->obj_attributes.attributes_follow)
-		return name_give(pending, &found->obj_attributes.u.attributes);
-	pending->take = name_take_attributes;
+	if (found->known)
+		return name_give(pending);
+	pending->take = name_give;
 	pending->args.getattr = (GETATTR3args){ rr_nfs_fh(&pending->handles[0]) };
 	rr_nfs_pending_call(pending, NFSPROC3_GETATTR);
 	return PENDING_GOES_ON;
@@ -79,7 +77,7 @@ rpcrdma_nfs_stat(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *handl
 	if (error)
 		return error;
 	pending->object = object;
-	pending->take = name_take_attributes;
+	pending->take = name_give;
 	pending->args.getattr = (GETATTR3args){ rr_nfs_fh(&pending->handles[0]) };
 	return rr_nfs_pending_start(pending, NFSPROC3_GETATTR, then);
 }
@@ -87,9 +85,9 @@ rpcrdma_nfs_stat(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *handl
 /* Finds an object by the function `walk`, and copies it to the caller's structure. */
 static int
 name_find(struct rpcrdma_nfs *nfs, const char *path, bool follow, struct rpcrdma_nfs_object *object,
-	int (*walk)(struct rpcrdma_nfs *, const char *, bool, struct rr_nfs_object *))
+	int (*walk)(struct rpcrdma_nfs *, const char *, bool, struct rpcrdma_nfs_object *))
 {
-	struct rr_nfs_object found;
+	struct rpcrdma_nfs_object found;
 	int error;
 
 	if (!nfs || !path || !object)
@@ -97,7 +95,7 @@ name_find(struct rpcrdma_nfs *nfs, const char *path, bool follow, struct rpcrdma
 	error = rr_engine_may_wait(nfs->engine, "rpcrdma_nfs_find", &nfs->text);
 	if (!error)
 		error = walk(nfs, path, follow, &found);
-	if (!error && !rr_nfs_object_give(object, &found.handle, &found.attributes))
+	if (!error && !rr_nfs_object_give(object, &found))
 		error = rr_nfs_fail(nfs, -RPCRDMA_ERR_INVAL, "the object's size is less than it ever was");
 	return error;
 }
@@ -188,40 +186,14 @@ rpcrdma_nfs_readlink(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *h
 
 /* ---- Directories ---- */
 
-/* A listing: the caller's function and its argument. */
-struct name_list {
-	int (*each)(void *ctx, const struct rpcrdma_nfs_entry *entry);
-	void *ctx;
-};
-
-/* Passes one entry of a directory to the caller's function, in the structures of the public interface.
- * Returns what that function returns: a result other than 0 ends the listing. */
-static int
-name_list_each(void *ctx, const struct rr_nfs_entry *entry)
-{
-	const struct name_list *list = ctx;
-	struct rpcrdma_nfs_object object = { .size = sizeof(object) };
-	const struct rpcrdma_nfs_entry mine = {
-		.size = sizeof(mine),
-		.name = entry->name,
-		.number = entry->fileid,
-		.object = entry->object ? &object : NULL,
-	};
-
-	if (entry->object)
-		rr_nfs_object_give(&object, &entry->object->handle, &entry->object->attributes);
-	return list->each(list->ctx, &mine);
-}
-
 int
 rpcrdma_nfs_list(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory,
 	int (*each)(void *ctx, const struct rpcrdma_nfs_entry *entry), void *ctx)
 {
-	struct name_list list = { each, ctx };
 	int error;
 
 	if (!nfs || !directory || !each)
 		return -RPCRDMA_ERR_INVAL;
 	error = rr_engine_may_wait(nfs->engine, __func__, &nfs->text);
-	return error ? error : rr_nfs_readdir(nfs, directory, name_list_each, &list);
+	return error ? error : rr_nfs_readdir(nfs, directory, each, ctx);
 }

@@ -107,7 +107,6 @@ pending_send(struct rr_nfs_pending *pending, uint32_t proc)
 	struct rpcrdma_nfs *nfs = pending->nfs;
 
 	pending->call = (struct rr_call){
-		.program = &NFS_V3_program,
 		.proc = proc,
 		.args = &pending->args,
 		.result = &pending->result,
@@ -230,34 +229,8 @@ rr_nfs_pending_name(struct rr_nfs_pending *pending, unsigned number, const char 
 	return 0;
 }
 
-static struct rpcrdma_nfs_time
-pending_object_time(nfstime3 time)
-{
-	return (struct rpcrdma_nfs_time){ time.seconds, time.nseconds };
-}
-
 bool
-rr_nfs_object_give(
-	struct rpcrdma_nfs_object *object, const struct rpcrdma_nfs_handle *handle, const fattr3 *attributes)
+rr_nfs_object_give(struct rpcrdma_nfs_object *theirs, const struct rpcrdma_nfs_object *found)
 {
-	const struct rpcrdma_nfs_object mine = {
-		.handle = *handle,
-		.type = (enum rpcrdma_nfs_type)attributes->type,
-		.mode = attributes->mode & 07777,
-		.links = attributes->nlink,
-		.uid = attributes->uid,
-		.gid = attributes->gid,
-		.length = attributes->size,
-		.used = attributes->used,
-		.filesystem = attributes->fsid,
-		.number = attributes->fileid,
-		.device_major = attributes->rdev.specdata1,
-		.device_minor = attributes->rdev.specdata2,
-		.accessed = pending_object_time(attributes->atime),
-		.modified = pending_object_time(attributes->mtime),
-		.changed = pending_object_time(attributes->ctime),
-	};
-
-	_Static_assert((int)RPCRDMA_NFS_FIFO == (int)NF3FIFO, "the same types");
-	return rr_config_give(object, &mine, sizeof(mine), sizeof(mine)) == 0;
+	return rr_config_give(theirs, found, sizeof(*found), sizeof(*found)) == 0;
 }

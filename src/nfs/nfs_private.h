@@ -40,8 +40,8 @@ struct rr_nfs_pending {
 	uint32_t *length;
 	struct rpcrdma_nfs_handle handles[2];
 	char names[2][RR_NFS_NAME + 1];
-	ftype3 type;                 /* the type that the object must have; 0: any type */
-	uint64_t filesystem, number; /* of a LINK that was sent twice: the object that has the name */
+	enum rr_vfs_type type; /* the type that the object must have; 0: any type */
+	struct rr_vfs_id id;   /* of a LINK that was sent twice: the object that has the name */
 
 	struct rr_nfs_io data; /* of a read or a write */
 	struct rr_call call;   /* of every other operation */
@@ -49,12 +49,10 @@ struct rr_nfs_pending {
 	uint32_t reconnects; /* rr_nfs_repeats() when the call was sent for the first time */
 	union {
 		GETATTR3args getattr;
-		SETATTR3args setattr;
+		struct rr_nfs_setattr_args setattr;
 		LOOKUP3args lookup;
 		READLINK3args readlink;
-		CREATE3args create;
-		MKDIR3args mkdir;
-		SYMLINK3args symlink;
+		struct rr_nfs_make_args make; /* of CREATE, MKDIR and SYMLINK */
 		LINK3args link;
 		REMOVE3args remove;
 		RMDIR3args rmdir;
@@ -67,13 +65,9 @@ struct rr_nfs_pending {
 	} args;
 	union {
 		nfsstat3 status;
-		GETATTR3res getattr;
+		struct rr_nfs_found found; /* of GETATTR, LOOKUP, CREATE, MKDIR and SYMLINK */
 		SETATTR3res setattr;
-		LOOKUP3res lookup;
 		READLINK3res readlink;
-		CREATE3res create;
-		MKDIR3res mkdir;
-		SYMLINK3res symlink;
 		LINK3res link;
 		REMOVE3res remove;
 		RMDIR3res rmdir;
@@ -133,10 +127,9 @@ int rr_nfs_pending_start(struct rr_nfs_pending *pending, uint32_t proc, const st
 /* Copies a name to pending->names[number]. Errors, with a text: INVAL, NFS3ERR_NAMETOOLONG. */
 int rr_nfs_pending_name(struct rr_nfs_pending *pending, unsigned number, const char *name);
 
-/* Fills in object from the server's handle and attributes. The caller has set object->size. Returns false if
- * that size is too small. */
-bool rr_nfs_object_give(
-	struct rpcrdma_nfs_object *object, const struct rpcrdma_nfs_handle *handle, const fattr3 *attributes);
+/* Copies an object that was found to the caller's structure, as far as the size that the caller has set there
+ * reaches. Returns false if that size is too small. */
+bool rr_nfs_object_give(struct rpcrdma_nfs_object *theirs, const struct rpcrdma_nfs_object *found);
 
 /* Starts LOOKUP of pending->names[number] in pending->handles[number]. Unless the caller then sets
  * pending->take, the result of LOOKUP becomes that of the operation: the object is stored in

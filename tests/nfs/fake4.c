@@ -14,7 +14,7 @@ static const uint8_t directory_handle[4] = "dir", file_handle[4] = "file";
 /* ---- Attributes ---- */
 
 static void
-fake4_attribute(struct rpcrdma_xdr_writer *writer, uint32_t number, bool directory)
+fake4_attribute(const struct fake4 *fake, struct rpcrdma_xdr_writer *writer, uint32_t number, bool directory)
 {
 	switch (number) {
 	case FATTR4_TYPE: rpcrdma_put_u32(writer, directory ? NF4DIR : NF4REG); break;
@@ -29,6 +29,11 @@ fake4_attribute(struct rpcrdma_xdr_writer *writer, uint32_t number, bool directo
 			rpcrdma_put_u32(writer, 1);
 		break;
 	case FATTR4_OWNER:
+		if (fake->user.length > 0) {
+			rpcrdma_put_bytes(writer, fake->user, RPCRDMA_XDR_UNBOUNDED);
+			break;
+		}
+		/* fall through */
 	case FATTR4_OWNER_GROUP: rpcrdma_put_bytes(writer, (struct rpcrdma_bytes){ "1000", 4 }, 4); break;
 	case FATTR4_FILEHANDLE: rpcrdma_put_bytes(writer, (struct rpcrdma_bytes){ file_handle, 4 }, 4); break;
 	case FATTR4_MODE:
@@ -49,11 +54,11 @@ fake4_attributes(struct fake4 *fake, const bitmap4 *asked, bool directory)
 	rpcrdma_xdr_writer_init(&writer, fake->values, sizeof(fake->values), NULL, 0);
 	for (uint32_t i = 0; i < 32 * asked->count; i++) {
 		if (asked->values[i / 32] >> i % 32 & 1)
-			fake4_attribute(&writer, i, directory);
+			fake4_attribute(fake, &writer, i, directory);
 	}
 	given.attr_vals.length = (uint32_t)rpcrdma_xdr_length(&writer);
 	if (fake->lie == FAKE4_ATTRIBUTE_NOT_ASKED_FOR)
-		asked->values[0] |= 1 << FATTR4_CHANGE;
+		asked->values[0] |= 1 << FATTR4_ACLSUPPORT;
 	if (fake->lie == FAKE4_ATTRIBUTES_TOO_SHORT)
 		given.attr_vals.length -= 4;
 	if (fake->lie == FAKE4_ATTRIBUTES_TOO_LONG)

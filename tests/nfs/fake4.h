@@ -64,6 +64,7 @@ struct fake4 {
 	bool one_slot;              /* the client is to use slot 0 alone */
 	bool lost;                  /* the next COMPOUND finds the server restarted */
 	const char *major;          /* ID of the server's owner; NULL: empty */
+	struct rpcrdma_bytes user;  /* the owner of each object; no octets: "1000" */
 	seek_res4 seek;             /* the answer to SEEK */
 	uint64_t copy_most;         /* octets of one COPY, at most; 0: all */
 	LISTXATTRS4resok names;     /* the answer to LISTXATTRS */

@@ -65,8 +65,8 @@ reader4_open(void)
 {
 	reader.nfs = fake4_must_open(reader.fake);
 	assert_int_equal(rr_nfs_walk(reader.nfs, "file", true, &reader.object), 0);
-	assert_int_equal(reader.object.attributes.type, NF3REG);
-	assert_int_equal(reader.object.attributes.uid, 1000);
+	assert_int_equal(reader.object.type, RPCRDMA_NFS_FILE);
+	assert_int_equal(reader.object.uid, 1000);
 }
 
 void

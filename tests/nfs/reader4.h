@@ -8,9 +8,9 @@
 
 struct reader4 {
 	struct fake4 *fake;
-	struct rpcrdma_nfs *nfs;     /* NULL before it is opened, and after a test has closed it */
-	struct rr_nfs_object object; /* the file, once it was walked to */
-	uint8_t data[FAKE4_SIZE];    /* what was read */
+	struct rpcrdma_nfs *nfs;          /* NULL before it is opened, and after a test has closed it */
+	struct rpcrdma_nfs_object object; /* the file, once it was walked to */
+	uint8_t data[FAKE4_SIZE];         /* what was read */
 };
 
 /* The reader of the test that runs now. */

@@ -105,12 +105,11 @@ a_silent_server_is_given_up(void **state)
 static void
 a_server_that_falls_silent_is_given_up(void **state)
 {
-	fattr3 attributes;
 
 	(void)state;
 	nfs = fake_must_open(fake, "/export");
 	fake->silent = true;
-	assert_int_equal(rr_nfs_getattr(nfs, rr_nfs_root(nfs), &attributes), -RPCRDMA_ERR_TIMEDOUT);
+	assert_int_equal(rr_nfs_getattr(nfs, rr_nfs_root(nfs), &object), -RPCRDMA_ERR_TIMEDOUT);
 	assert_non_null(strstr(rpcrdma_nfs_error(nfs), "no answer to NFSPROC3_GETATTR"));
 }
 
@@ -172,13 +171,13 @@ paths_are_walked_and_links_on_the_way_followed(void **state)
 	fake_link(fake, 0, "to-root", "/export");
 	nfs = fake_must_open(fake, "/export");
 	assert_int_equal(rr_nfs_walk(nfs, "", true, &object), 0);
-	assert_int_equal(object.attributes.type, NF3DIR);
+	assert_int_equal(object.type, RPCRDMA_NFS_DIRECTORY);
 	assert_int_equal(rr_nfs_walk(nfs, "//a/b//file", true, &object), 0);
-	assert_int_equal(object.attributes.size, 7);
+	assert_int_equal(object.length, 7);
 	assert_int_equal(rr_nfs_walk(nfs, "absolute/b/up", true, &object), 0);
-	assert_int_equal(object.attributes.size, 7);
+	assert_int_equal(object.length, 7);
 	assert_int_equal(rr_nfs_walk(nfs, "to-root/relative/file", true, &object), 0);
-	assert_int_equal(object.attributes.size, 7);
+	assert_int_equal(object.length, 7);
 }
 
 static void
@@ -189,11 +188,11 @@ the_last_link_is_followed_only_where_asked_or_before_a_slash(void **state)
 	fake_link(fake, 0, "link", "a");
 	nfs = fake_must_open(fake, "/export");
 	assert_int_equal(rr_nfs_walk(nfs, "link", false, &object), 0);
-	assert_int_equal(object.attributes.type, NF3LNK);
+	assert_int_equal(object.type, RPCRDMA_NFS_SYMLINK);
 	assert_int_equal(rr_nfs_walk(nfs, "link", true, &object), 0);
-	assert_int_equal(object.attributes.type, NF3DIR);
+	assert_int_equal(object.type, RPCRDMA_NFS_DIRECTORY);
 	assert_int_equal(rr_nfs_walk(nfs, "link/", false, &object), 0);
-	assert_int_equal(object.attributes.type, NF3DIR);
+	assert_int_equal(object.type, RPCRDMA_NFS_DIRECTORY);
 }
 
 static void
@@ -208,7 +207,7 @@ an_export_that_is_named_with_a_slash_at_its_end_has_absolute_links(void **state)
 	nfs = fake_must_open(fake, "/export/");
 	assert_string_equal(rr_nfs_export(nfs), "/export/");
 	assert_int_equal(rr_nfs_walk(nfs, "to-root/absolute", true, &object), 0);
-	assert_int_equal(object.attributes.type, NF3DIR);
+	assert_int_equal(object.type, RPCRDMA_NFS_DIRECTORY);
 	assert_int_equal(rr_nfs_walk(nfs, "beside", true, &object), -RPCRDMA_ERR_NOTSUP);
 }
 
@@ -243,7 +242,7 @@ attributes_that_lookup_leaves_out_are_asked_for(void **state)
 	fake->no_attributes = true;
 	nfs = fake_must_open(fake, "/export");
 	assert_int_equal(rr_nfs_walk(nfs, "file", true, &object), 0);
-	assert_int_equal(object.attributes.size, 5);
+	assert_int_equal(object.length, 5);
 }
 
 static void
@@ -261,7 +260,7 @@ an_empty_handle_is_refused(void **state)
 static uint32_t seen, known;
 
 static int
-count_entry(void *ctx, const struct rr_nfs_entry *entry)
+count_entry(void *ctx, const struct rpcrdma_nfs_entry *entry)
 {
 	(void)ctx;
 	assert_string_not_equal(entry->name, ".");
@@ -389,7 +388,7 @@ a_directory_of_entries_without_number_is_given_up(void **state)
 }
 
 static int
-walk_each(void *ctx, const struct rr_nfs_entry *entry)
+walk_each(void *ctx, const struct rpcrdma_nfs_entry *entry)
 {
 	char name[300];
 
@@ -428,7 +427,7 @@ static void
 what_was_done_before_the_answer_was_lost_counts_as_done(void **state)
 {
 	const struct rpcrdma_nfs_handle *root;
-	sattr3 none = { 0 };
+	struct rpcrdma_nfs_changes none = { 0 };
 
 	(void)state;
 	fake_file(fake, 0, "old", 0);
@@ -483,7 +482,7 @@ static void
 what_was_there_before_is_no_success(void **state)
 {
 	const struct rpcrdma_nfs_handle *root;
-	sattr3 none = { 0 };
+	struct rpcrdma_nfs_changes none = { 0 };
 
 	(void)state;
 	fake_file(fake, 0, "file", 0);
@@ -499,13 +498,13 @@ what_was_there_before_is_no_success(void **state)
 static void
 created_objects_are_looked_up_where_the_answer_leaves_them_open(void **state)
 {
-	sattr3 none = { 0 };
+	struct rpcrdma_nfs_changes none = { 0 };
 
 	(void)state;
 	nfs = fake_must_open(fake, "/export");
 	fake->no_handles = true;
 	assert_int_equal(rr_nfs_create(nfs, rr_nfs_root(nfs), "file", true, &none, &object), 0);
-	assert_int_equal(object.attributes.type, NF3REG);
+	assert_int_equal(object.type, RPCRDMA_NFS_FILE);
 	assert_int_equal(object.handle.length, 4);
 }
 

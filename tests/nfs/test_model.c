@@ -209,14 +209,14 @@ static void
 drop_name(struct world *world, int directory, int name)
 {
 	struct node *node = &world->nodes[world->nodes[directory].entries[name]];
-	fattr3 attributes;
+	struct rpcrdma_nfs_object object;
 	uint32_t fail = world->fail;
 
 	world->nodes[directory].entries[name] = -1;
 	if (--node->links > 0)
 		return;
 	world->fail = 0;
-	expect(world, rr_nfs_getattr(world->nfs, &node->handle, &attributes) == NFS3ERR_STALE);
+	expect(world, rr_nfs_getattr(world->nfs, &node->handle, &object) == NFS3ERR_STALE);
 	world->fail = fail;
 	node->type = 0;
 }
@@ -230,10 +230,10 @@ add_name(struct world *world, int directory, int name, int node)
 }
 
 /* Looks up a name at the server, without errors of the storage. */
-static struct rr_nfs_object
+static struct rpcrdma_nfs_object
 look(struct world *world, int directory, int name)
 {
-	struct rr_nfs_object object;
+	struct rpcrdma_nfs_object object;
 	uint32_t fail = world->fail;
 
 	world->fail = 0;
@@ -247,14 +247,14 @@ static void
 make(struct world *world)
 {
 	static const ftype3 types[] = { NF3REG, NF3REG, NF3DIR, NF3LNK };
-	static const sattr3 nothing;
+	static const struct rpcrdma_nfs_changes nothing;
 	int directory = pick(world, NF3DIR), name = (int)throw_die(world, NAMES), made = free_node(world);
 	ftype3 type = types[throw_die(world, 4)];
 	bool guarded = throw_die(world, 2);
 	int there = world->nodes[directory].entries[name], status;
 	const struct rpcrdma_nfs_handle *handle = &world->nodes[directory].handle;
 	bool reused = type == NF3REG && !guarded && there >= 0 && world->nodes[there].type == NF3REG;
-	struct rr_nfs_object object;
+	struct rpcrdma_nfs_object object;
 
 	if (made < 0)
 		return;
@@ -418,9 +418,9 @@ set_size(struct world *world)
 {
 	struct node *node = pick_file(world);
 	uint32_t size = throw_die(world, SIZE);
-	const sattr3 attributes = { .size = { .set_it = true, .u.size = size } };
+	const struct rpcrdma_nfs_changes changes = { .set_length = true, .length = size };
 
-	if (!node || !judge(world, rr_nfs_setattr(world->nfs, &node->handle, &attributes), NFS3_OK))
+	if (!node || !judge(world, rr_nfs_setattr(world->nfs, &node->handle, &changes), NFS3_OK))
 		return;
 	if (size < node->size)
 		memset(node->data + size, 0, node->size - size);
@@ -432,15 +432,15 @@ get_attributes(struct world *world)
 {
 	int any = pick(world, 0);
 	const struct node *node = &world->nodes[any];
-	fattr3 attributes;
+	struct rpcrdma_nfs_object object;
 
-	if (!judge(world, rr_nfs_getattr(world->nfs, &node->handle, &attributes), NFS3_OK))
+	if (!judge(world, rr_nfs_getattr(world->nfs, &node->handle, &object), NFS3_OK))
 		return;
-	expect(world, attributes.type == node->type);
+	expect(world, (int)object.type == (int)node->type);
 	if (node->type != NF3DIR)
-		expect(world, attributes.nlink == node->links);
+		expect(world, object.links == node->links);
 	if (node->type == NF3REG)
-		expect(world, attributes.size == node->size);
+		expect(world, object.length == node->size);
 }
 
 static void
@@ -448,15 +448,15 @@ look_up(struct world *world)
 {
 	int directory = pick(world, NF3DIR), name = (int)throw_die(world, NAMES);
 	int there = world->nodes[directory].entries[name];
-	struct rr_nfs_object object;
+	struct rpcrdma_nfs_object object;
 
 	if (judge(world, rr_nfs_lookup(world->nfs, &world->nodes[directory].handle, name_of(name), &object),
 		    there < 0 ? NFS3ERR_NOENT : NFS3_OK))
-		expect(world, object.attributes.type == world->nodes[there].type);
+		expect(world, (int)object.type == (int)world->nodes[there].type);
 }
 
 static int
-count_name(void *ctx, const struct rr_nfs_entry *entry)
+count_name(void *ctx, const struct rpcrdma_nfs_entry *entry)
 {
 	uint32_t *counts = ctx;
 

@@ -64,7 +64,7 @@ an_object_is_looked_up_with_its_attributes(void **state)
 	(void)state;
 	fake_file(fake, 0, "file", SIZE);
 	open_export();
-	object = (struct rr_nfs_object){ 0 };
+	object = (struct rpcrdma_nfs_object){ 0 };
 	again = look_up("file");
 	assert_int_equal(again.type, RPCRDMA_NFS_FILE);
 	assert_int_equal(again.length, SIZE);
@@ -148,6 +148,33 @@ a_directory_is_listed_and_a_link_read(void **state)
 }
 
 /* ---- Changes ---- */
+
+/* RFC 1813, 2.5: a time has "uint32 seconds". */
+static void
+version_3_refuses_times_that_it_does_not_hold(void **state)
+{
+	struct rpcrdma_nfs_changes changes = { .size = sizeof(changes), .set_modified = true };
+	struct rpcrdma_nfs_object file = { .size = sizeof(file) };
+
+	(void)state;
+	fake_file(fake, 0, "file", SIZE);
+	open_export();
+	file = look_up("file");
+	changes.modified.seconds = UINT32_MAX;
+	assert_int_equal(rpcrdma_nfs_change(nfs, &file.handle, &changes, NULL), 0);
+	assert_int_equal(fake->calls[NFSPROC3_SETATTR], 1);
+	changes.modified.seconds++;
+	assert_int_equal(rpcrdma_nfs_change(nfs, &file.handle, &changes, NULL), -RPCRDMA_ERR_NOTSUP);
+	assert_string_equal(
+		rpcrdma_nfs_error(nfs), "NFS version 3 holds times from 1970 to 2106: use version 4.2");
+	changes.set_accessed = true;
+	changes.set_modified = false;
+	changes.accessed.seconds = -1;
+	assert_int_equal(rpcrdma_nfs_create(nfs, &root, "other", &changes, &file, NULL), -RPCRDMA_ERR_NOTSUP);
+	assert_int_equal(fake->calls[NFSPROC3_SETATTR] + fake->calls[NFSPROC3_CREATE], 1);
+	assert_int_equal(look_up("file").modified.seconds, UINT32_MAX);
+	assert_string_equal(look_up("file").owner, "");
+}
 
 static void
 names_are_made_changed_renamed_and_removed(void **state)
@@ -470,6 +497,7 @@ main(void)
 		fake_test(what_the_server_refuses_is_a_positive_status_with_a_text),
 		fake_test(a_server_that_asks_to_come_back_is_asked_again),
 		fake_test(a_directory_is_listed_and_a_link_read),
+		fake_test(version_3_refuses_times_that_it_does_not_hold),
 		fake_test(names_are_made_changed_renamed_and_removed),
 		fake_test(links_are_made),
 		fake_test(a_link_whose_answer_was_lost_is_made_once),

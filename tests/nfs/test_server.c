@@ -262,14 +262,13 @@ move(struct world *world, const struct rpcrdma_nfs_handle *file, uint8_t *data, 
 		assert_true(rr_loop_turn(world->stage.engine->loop, 10 * RR_SECOND) >= 0);
 }
 
-static struct rr_nfs_object
+static struct rpcrdma_nfs_object
 make_file(struct world *world, const char *text)
 {
-	struct rr_nfs_object file;
-	sattr3 attributes = { .mode = { true, { 0640 } } };
+	struct rpcrdma_nfs_object file;
+	const struct rpcrdma_nfs_changes changes = { .set_mode = true, .mode = 0640 };
 
-	assert_int_equal(
-		rr_nfs_create(world->nfs, rr_nfs_root(world->nfs), text, true, &attributes, &file), 0);
+	assert_int_equal(rr_nfs_create(world->nfs, rr_nfs_root(world->nfs), text, true, &changes, &file), 0);
 	return file;
 }
 
@@ -278,7 +277,7 @@ static void
 a_large_file_goes_there_and_back(void **state)
 {
 	struct world *world = *state;
-	struct rr_nfs_object file = make_file(world, "file");
+	struct rpcrdma_nfs_object file = make_file(world, "file");
 	uint8_t verifier[NFS3_WRITEVERFSIZE];
 
 	move(world, &file.handle, world->data, SIZE, true);
@@ -290,15 +289,15 @@ a_large_file_goes_there_and_back(void **state)
 	assert_int_equal(world->io[PIECES - 1].moved, SIZE - (PIECES - 1) * PIECE);
 	assert_true(world->io[PIECES - 1].eof);
 	assert_memory_equal(world->copy, world->data, SIZE);
-	assert_int_equal(rr_nfs_getattr(world->nfs, &file.handle, &file.attributes), 0);
-	assert_int_equal(file.attributes.size, SIZE);
+	assert_int_equal(rr_nfs_getattr(world->nfs, &file.handle, &file), 0);
+	assert_int_equal(file.length, SIZE);
 }
 
 static void
 handles_outlive_the_server(void **state)
 {
 	struct world *world = *state;
-	struct rr_nfs_object file = make_file(world, "file");
+	struct rpcrdma_nfs_object file = make_file(world, "file");
 	uint8_t before[NFS3_WRITEVERFSIZE], after[NFS3_WRITEVERFSIZE];
 
 	move(world, &file.handle, world->data, SIZE, true);
@@ -313,7 +312,7 @@ handles_outlive_the_server(void **state)
 }
 
 static int
-count_entry(void *ctx, const struct rr_nfs_entry *entry)
+count_entry(void *ctx, const struct rpcrdma_nfs_entry *entry)
 {
 	assert_non_null(entry->object);
 	assert_int_equal(entry->name[0], 'n');
@@ -325,12 +324,13 @@ static void
 a_large_directory_is_listed(void **state)
 {
 	struct world *world = *state;
-	struct rr_nfs_object directory;
+	struct rpcrdma_nfs_object directory;
 	unsigned count = 0;
 	char text[128];
 
-	assert_int_equal(
-		rr_nfs_mkdir(world->nfs, rr_nfs_root(world->nfs), "d", &(sattr3){ 0 }, &directory), 0);
+	assert_int_equal(rr_nfs_mkdir(world->nfs, rr_nfs_root(world->nfs), "d",
+				 &(struct rpcrdma_nfs_changes){ 0 }, &directory),
+		0);
 	for (unsigned i = 0; i < FILES; i++) {
 		snprintf(text, sizeof text, "%s/d/name-%u", world->path, i);
 		assert_int_equal(mknod(text, S_IFREG | 0644, 0), 0);
@@ -344,7 +344,7 @@ names_are_made_moved_and_removed(void **state)
 {
 	struct world *world = *state;
 	const struct rpcrdma_nfs_handle *root = rr_nfs_root(world->nfs);
-	struct rr_nfs_object object;
+	struct rpcrdma_nfs_object object;
 	char target[RR_NFS_PATH];
 
 	make_file(world, "file");
@@ -364,11 +364,11 @@ names_are_made_moved_and_removed(void **state)
 static void
 the_loop_waits_for_no_disk(void **state)
 {
-	const sattr3 mode = { .mode = { true, { 0600 } } };
-	const sattr3 time = { .mtime = { SET_TO_CLIENT_TIME, { { 77, 0 } } } };
+	const struct rpcrdma_nfs_changes mode = { .set_mode = true, .mode = 0600 };
+	const struct rpcrdma_nfs_changes time = { .set_modified = true, .modified = { .seconds = 77 } };
 	struct world *world = *state;
 	const struct rpcrdma_nfs_handle *root = rr_nfs_root(world->nfs);
-	struct rr_nfs_object file, link;
+	struct rpcrdma_nfs_object file, link;
 
 	in_loop = true;
 	waits_in_loop = waits_for_all = 0;
@@ -389,7 +389,7 @@ lost_replies_are_not_lost_changes(void **state)
 {
 	struct world *world = *state;
 	const struct rpcrdma_nfs_handle *root = rr_nfs_root(world->nfs);
-	struct rr_nfs_object object;
+	struct rpcrdma_nfs_object object;
 
 	world->striking = true;
 	make_file(world, "file"); /* GUARDED: a second execution would find the file */

@@ -260,8 +260,9 @@ static int
 put_file(bool *made)
 {
 	struct putting putting = { .op = { .done = put_done } };
-	const struct rr_nfs_put put = { rr_nfs_root(reader.nfs), "temporary", "name",
-		{ .mode = { true, { 0640 } } }, reader.data, 1000, &putting.made };
+	const struct rpcrdma_nfs_changes changes = { .set_mode = true, .mode = 0640 };
+	const struct rr_nfs_put put = { rr_nfs_root(reader.nfs), "temporary", "name", &changes, reader.data,
+		1000, &putting.made };
 
 	putting.op.ctx = &putting;
 	assert_true(rr_nfs_can_put(reader.nfs));
@@ -370,13 +371,48 @@ a_path_is_looked_up_by_one_call(void **state)
 	(void)state;
 	reader.nfs = fake4_must_open(reader.fake);
 	assert_int_equal(calls_of_walk("/aaaa/bbbb//cccc/dddd/eeee/ffff/gggg/file", 0), 1);
-	assert_int_equal(reader.object.attributes.type, NF3REG);
+	assert_int_equal(reader.object.type, RPCRDMA_NFS_FILE);
 	assert_int_equal(calls_of_walk("/", 0), 1);
-	assert_int_equal(reader.object.attributes.type, NF3DIR);
+	assert_int_equal(reader.object.type, RPCRDMA_NFS_DIRECTORY);
 	/* The missing name is found by a walk name by name: the first name is not a directory here. */
 	assert_int_equal(calls_of_walk("aaaa/missing/file", NFS3ERR_NOTDIR), 2);
 	assert_int_equal(calls_of_walk("missing/file", NFS3ERR_NOENT), 2);
 	assert_string_equal(rpcrdma_nfs_error(reader.nfs), "no such file or directory (NFS4ERR_NOENT)");
+}
+
+/* Looks up the file, whose owner the server sends in these words. */
+static const struct rpcrdma_nfs_object *
+file_of(const char *user, uint32_t length)
+{
+	reader.fake->user = (struct rpcrdma_bytes){ user, length };
+	assert_int_equal(rr_nfs_walk(reader.nfs, "file", true, &reader.object), 0);
+	return &reader.object;
+}
+
+/* RFC 8881, 5.9: "The owner and owner_group attributes ... are represented in terms of a UTF-8 string", which
+ * may be that of a number. */
+static void
+users_are_numbers_or_names(void **state)
+{
+	static const char alice[] = "alice@example.org";
+	char name[RPCRDMA_NFS_OWNER_MAX + 1];
+
+	(void)state;
+	memset(name, 'n', sizeof(name));
+	reader.nfs = fake4_must_open(reader.fake);
+	assert_int_equal(file_of(alice, sizeof(alice) - 1)->uid, RPCRDMA_NFS_NOBODY);
+	assert_string_equal(reader.object.owner, alice);
+	assert_int_equal(reader.object.gid, 1000);
+	assert_string_equal(reader.object.group, "");
+	assert_int_equal(file_of("4294967294", 10)->uid, 4294967294);
+	assert_string_equal(reader.object.owner, "");
+	assert_int_equal(file_of("4294967295", 10)->uid, RPCRDMA_NFS_NOBODY);
+	assert_string_equal(reader.object.owner, "4294967295");
+	assert_int_equal(strlen(file_of(name, sizeof(name) - 1)->owner), RPCRDMA_NFS_OWNER_MAX);
+	/* What does not fit, or is no text, is left out. */
+	assert_string_equal(file_of(name, sizeof(name))->owner, "");
+	assert_string_equal(file_of("a\0b", 3)->owner, "");
+	assert_int_equal(reader.object.uid, RPCRDMA_NFS_NOBODY);
 }
 
 /* A name that the root does not have could be that of an export: the root is listed once, to say which
@@ -442,6 +478,7 @@ main(void)
 		TEST(a_session_of_few_operations_does_not_make_whole_files),
 		TEST(a_session_of_six_operations_is_enough),
 		TEST(a_path_is_looked_up_by_one_call),
+		TEST(users_are_numbers_or_names),
 		TEST(only_a_message_about_a_missing_name_lists_the_root),
 		TEST(a_later_failure_is_not_explained_by_the_exports),
 		TEST(a_path_takes_as_many_calls_as_the_session_makes_necessary),

@@ -57,7 +57,7 @@ struct run {
 	struct rpcrdma_server *server;
 	struct sockaddr_in address;
 	struct rpcrdma_nfs *nfs;
-	struct rr_nfs_object file;
+	struct rpcrdma_nfs_object file;
 	struct rr_nfs_io io[PIECES];
 	uint32_t at, size, pending;
 	bool reading;
@@ -406,12 +406,12 @@ check_file(const struct run *run, const char *name)
 static int
 there_and_back(struct run *run)
 {
-	sattr3 attributes = { .mode = { .set_it = true, .u = { .mode = 0600 } } };
+	const struct rpcrdma_nfs_changes changes = { .set_mode = true, .mode = 0600 };
 	uint8_t verifier[NFS3_WRITEVERFSIZE];
 	int error;
 
 	run->step = "creating";
-	error = rr_nfs_create(run->nfs, rr_nfs_root(run->nfs), "file", true, &attributes, &run->file);
+	error = rr_nfs_create(run->nfs, rr_nfs_root(run->nfs), "file", true, &changes, &run->file);
 	if (!error)
 		error = move_all(run, false);
 	run->step = "committing";

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* This file translates attributes of version 4 (RFC 8881, section 5) into those of version 3, and back. */
+/* This file decodes the attributes that a server of version 4 sends, and encodes those that are to be set
+ * (RFC 8881, section 5). */
 #include <stdio.h>
 #include <string.h>
+
+#include <rpcrdma/nfs.h>
 
 #include "base/checked.h"
 #include "nfs/v4/private.h"
@@ -9,10 +12,9 @@
 /* The bit of an attribute in its word of a bitmap. */
 #define BIT(number) (UINT32_C(1) << (number) % 32)
 
-enum { NOBODY = 65534 }; /* stands for a user or a group whose number is not known */
-
 /* The attributes of an object: the first and the second word of their bitmap. */
-#define OBJECT_0 (BIT(FATTR4_TYPE) | BIT(FATTR4_SIZE) | BIT(FATTR4_FSID) | BIT(FATTR4_FILEID))
+#define OBJECT_0                                                                                             \
+	(BIT(FATTR4_TYPE) | BIT(FATTR4_CHANGE) | BIT(FATTR4_SIZE) | BIT(FATTR4_FSID) | BIT(FATTR4_FILEID))
 #define OBJECT_1                                                                                             \
 	(BIT(FATTR4_MODE) | BIT(FATTR4_NUMLINKS) | BIT(FATTR4_OWNER) | BIT(FATTR4_OWNER_GROUP) |             \
 		BIT(FATTR4_RAWDEV) | BIT(FATTR4_SPACE_USED) | BIT(FATTR4_TIME_ACCESS) |                      \
@@ -41,13 +43,13 @@ typedef void attr_get(struct rpcrdma_xdr_reader *reader, struct rr_v4_attributes
 		taken->member = rpcrdma_get_##type(reader);                                                  \
 	}
 
-GET(size, u64, attributes.size)
-GET(fileid, u64, attributes.fileid)
-GET(mode, u32, attributes.mode)
-GET(numlinks, u32, attributes.nlink)
-GET(space_used, u64, attributes.used)
+GET(change, u64, attributes.vfs.change)
+GET(size, u64, attributes.vfs.size)
+GET(fileid, u64, attributes.vfs.id.number)
+GET(numlinks, u32, attributes.vfs.links)
+GET(space_used, u64, attributes.vfs.used)
 GET(rdattr_error, u32, error)
-GET(mounted_on, u64, mounted_on)
+GET(mounted_on, u64, attributes.vfs.mounted_on)
 GET(lease, u32, lease)
 GET(maxread, u64, read_max)
 GET(maxwrite, u64, write_max)
@@ -59,27 +61,30 @@ GET(files_total, u64, files_total)
 GET(files_free, u64, files_free)
 GET(files_avail, u64, files_avail)
 
-/* Decodes the type of an object. The numbers of the types are those of version 3. A type that version 3 does
- * not have counts as malformed. */
+/* Decodes the type of an object. A type that no object of version 3 has, such as that of a named attribute,
+ * counts as malformed. */
 static void
 attr_get_type(struct rpcrdma_xdr_reader *reader, struct rr_v4_attributes *taken)
 {
 	uint32_t type = rpcrdma_get_u32(reader);
 
-	_Static_assert((int)NF4FIFO == (int)NF3FIFO && (int)NF4SOCK == (int)NF3SOCK, "the same types");
+	_Static_assert((int)NF4FIFO == (int)RR_VFS_FIFO && (int)NF4LNK == (int)RR_VFS_LINK, "the same types");
 	if (type < NF4REG || type > NF4FIFO)
 		rpcrdma_xdr_fail(reader);
-	taken->attributes.type = (ftype3)type;
+	taken->attributes.vfs.type = (enum rr_vfs_type)type;
 }
 
-/* Decodes the identity of a file system. Version 4 has 128 bits for it, which are combined into the 64 bits
- * that version 3 has. */
 static void
 attr_get_fsid(struct rpcrdma_xdr_reader *reader, struct rr_v4_attributes *taken)
 {
-	uint64_t major = rpcrdma_get_u64(reader);
+	taken->attributes.vfs.id.fsid[0] = rpcrdma_get_u64(reader);
+	taken->attributes.vfs.id.fsid[1] = rpcrdma_get_u64(reader);
+}
 
-	taken->attributes.fsid = major * UINT64_C(0x9e3779b97f4a7c15) ^ rpcrdma_get_u64(reader);
+static void
+attr_get_mode(struct rpcrdma_xdr_reader *reader, struct rr_v4_attributes *taken)
+{
+	taken->attributes.vfs.mode = rpcrdma_get_u32(reader) & 07777;
 }
 
 static void
@@ -88,50 +93,63 @@ attr_get_handle(struct rpcrdma_xdr_reader *reader, struct rr_v4_attributes *take
 	taken->handle = rpcrdma_get_bytes(reader, NFS4_FHSIZE);
 }
 
-/* Decodes a user or a group, and returns its number. RFC 8881, 5.9: a text of digits without an '@' is a
- * number. Any other text is a name in a domain, for which NOBODY is returned, because this client has no
- * table of names. */
-static uint32_t
-attr_get_number(struct rpcrdma_xdr_reader *reader)
+/* Tells whether a user or a group is a number, which is then stored in *number. RFC 8881, 5.9: a text of
+ * digits without an '@' is a number. */
+static bool
+attr_is_number(struct rpcrdma_bytes text, uint32_t *number)
 {
-	struct rpcrdma_bytes text = rpcrdma_get_bytes(reader, NFS4_OPAQUE_LIMIT);
 	const char *digits = text.data;
-	uint64_t number = 0;
+	uint64_t value = 0;
 
 	if (text.length == 0)
-		return NOBODY;
+		return false;
 	for (uint32_t i = 0; i < text.length; i++) {
 		if (digits[i] < '0' || digits[i] > '9')
-			return NOBODY;
-		number = number * 10 + (uint64_t)(digits[i] - '0');
-		if (number >= UINT32_MAX)
-			return NOBODY;
+			return false;
+		value = value * 10 + (uint64_t)(digits[i] - '0');
+		if (value >= UINT32_MAX)
+			return false;
 	}
-	return (uint32_t)number;
+	*number = (uint32_t)value;
+	return true;
+}
+
+/* Decodes a user or a group, and returns its number. A text that is no number is a name in a domain: stores
+ * it in *name, and returns RR_VFS_NOBODY, because this client has no table of names. A name that is too long
+ * for the client's objects, or has a zero in it, is left out. */
+static uint32_t
+attr_get_who(struct rpcrdma_xdr_reader *reader, struct rpcrdma_bytes *name)
+{
+	struct rpcrdma_bytes text = rpcrdma_get_bytes(reader, NFS4_OPAQUE_LIMIT);
+	uint32_t number;
+
+	if (attr_is_number(text, &number))
+		return number;
+	if (text.length > 0 && text.length <= RPCRDMA_NFS_OWNER_MAX && !memchr(text.data, 0, text.length))
+		*name = text;
+	return RR_VFS_NOBODY;
 }
 
 static void
 attr_get_owner(struct rpcrdma_xdr_reader *reader, struct rr_v4_attributes *taken)
 {
-	taken->attributes.uid = attr_get_number(reader);
+	taken->attributes.vfs.uid = attr_get_who(reader, &taken->attributes.owner);
 }
 
 static void
 attr_get_group(struct rpcrdma_xdr_reader *reader, struct rr_v4_attributes *taken)
 {
-	taken->attributes.gid = attr_get_number(reader);
+	taken->attributes.vfs.gid = attr_get_who(reader, &taken->attributes.group);
 }
 
 static void
 attr_get_device(struct rpcrdma_xdr_reader *reader, struct rr_v4_attributes *taken)
 {
-	taken->attributes.rdev.specdata1 = rpcrdma_get_u32(reader);
-	taken->attributes.rdev.specdata2 = rpcrdma_get_u32(reader);
+	taken->attributes.vfs.device[0] = rpcrdma_get_u32(reader);
+	taken->attributes.vfs.device[1] = rpcrdma_get_u32(reader);
 }
 
-/* Decodes a time. A time before 1970 or after 2106, which version 3 cannot express, becomes the nearest time
- * that version 3 can express. */
-static nfstime3
+static struct rr_vfs_time
 attr_get_time(struct rpcrdma_xdr_reader *reader)
 {
 	int64_t seconds = rpcrdma_get_i64(reader);
@@ -140,27 +158,24 @@ attr_get_time(struct rpcrdma_xdr_reader *reader)
 	/* RFC 8881, 3.3.1: "Values greater than 999,999,999 for nseconds are invalid." */
 	if (nanoseconds > 999999999)
 		rpcrdma_xdr_fail(reader);
-	if (seconds < 0)
-		return (nfstime3){ 0, 0 };
-	if (seconds > UINT32_MAX)
-		return (nfstime3){ UINT32_MAX, 0 };
-	return (nfstime3){ (uint32_t)seconds, nanoseconds };
+	return (struct rr_vfs_time){ seconds, nanoseconds };
 }
 
 #define GET_TIME(name)                                                                                       \
 	static void attr_get_##name(struct rpcrdma_xdr_reader *reader, struct rr_v4_attributes *taken)       \
 	{                                                                                                    \
-		taken->attributes.name = attr_get_time(reader);                                              \
+		taken->attributes.vfs.name = attr_get_time(reader);                                          \
 	}
 
-GET_TIME(atime)
-GET_TIME(mtime)
-GET_TIME(ctime)
+GET_TIME(access_time)
+GET_TIME(modify_time)
+GET_TIME(change_time)
 
 /* The function that decodes an attribute, by the attribute's number; NULL for attributes that this client
  * never asks for. */
 static attr_get *const attr_rows[RR_V4_WORDS * 32] = {
 	[FATTR4_TYPE] = attr_get_type,
+	[FATTR4_CHANGE] = attr_get_change,
 	[FATTR4_SIZE] = attr_get_size,
 	[FATTR4_FSID] = attr_get_fsid,
 	[FATTR4_LEASE_TIME] = attr_get_lease,
@@ -182,9 +197,9 @@ static attr_get *const attr_rows[RR_V4_WORDS * 32] = {
 	[FATTR4_SPACE_FREE] = attr_get_space_free,
 	[FATTR4_SPACE_TOTAL] = attr_get_space_total,
 	[FATTR4_SPACE_USED] = attr_get_space_used,
-	[FATTR4_TIME_ACCESS] = attr_get_atime,
-	[FATTR4_TIME_METADATA] = attr_get_ctime,
-	[FATTR4_TIME_MODIFY] = attr_get_mtime,
+	[FATTR4_TIME_ACCESS] = attr_get_access_time,
+	[FATTR4_TIME_METADATA] = attr_get_change_time,
+	[FATTR4_TIME_MODIFY] = attr_get_modify_time,
 	[FATTR4_MOUNTED_ON_FILEID] = attr_get_mounted_on,
 };
 
@@ -256,41 +271,48 @@ attr_put_number(struct attr_writer *writer, uint32_t number, uint32_t value)
 		RPCRDMA_XDR_UNBOUNDED);
 }
 
-/* Adds the attribute of this number, a time that is to be set, and encodes it: the given time, or that the
- * server is to take its own time. Adds nothing if the time is not to be changed. */
+/* Adds the attribute of this number, a time that is to be set, and encodes it: the given time if the bit `to`
+ * is in the mask, or that the server is to take its own time if the bit `now` is in it. Adds nothing if
+ * neither is. */
 static void
-attr_put_time(struct attr_writer *writer, uint32_t number, time_how how, nfstime3 time)
+attr_put_time(
+	struct attr_writer *writer, uint32_t number, uint32_t mask, uint32_t to, struct rr_vfs_time time)
 {
+	const uint32_t now = to << 1;
 	struct rpcrdma_xdr_writer *values;
 
-	if (how == DONT_CHANGE)
+	if (!(mask & (to | now)))
 		return;
 	values = attr_add(writer, number);
-	rpcrdma_put_u32(values, how == SET_TO_CLIENT_TIME ? SET_TO_CLIENT_TIME4 : SET_TO_SERVER_TIME4);
-	if (how != SET_TO_CLIENT_TIME)
+	rpcrdma_put_u32(values, mask & to ? SET_TO_CLIENT_TIME4 : SET_TO_SERVER_TIME4);
+	if (!(mask & to))
 		return;
 	rpcrdma_put_i64(values, time.seconds);
-	rpcrdma_put_u32(values, time.nseconds);
+	rpcrdma_put_u32(values, time.nanoseconds);
 }
 
+_Static_assert(RR_VFS_SET_ACCESS_NOW == RR_VFS_SET_ACCESS_TIME << 1 &&
+		       RR_VFS_SET_MODIFY_NOW == RR_VFS_SET_MODIFY_TIME << 1,
+	"the bit for the server's time is the one above that for a given time");
+
 fattr4
-rr_v4_attr_set(const sattr3 *attributes, uint32_t words[RR_V4_WORDS], uint8_t values[RR_V4_VALUES])
+rr_v4_attr_set(const struct rr_vfs_set *set, uint32_t words[RR_V4_WORDS], uint8_t values[RR_V4_VALUES])
 {
 	struct attr_writer writer = { .words = words };
 
 	memset(words, 0, RR_V4_WORDS * sizeof(*words));
 	rpcrdma_xdr_writer_init(&writer.values, values, RR_V4_VALUES, NULL, 0);
 	/* The values must be in the order of the attributes' numbers. */
-	if (attributes->size.set_it)
-		rpcrdma_put_u64(attr_add(&writer, FATTR4_SIZE), attributes->size.u.size);
-	if (attributes->mode.set_it)
-		rpcrdma_put_u32(attr_add(&writer, FATTR4_MODE), attributes->mode.u.mode);
-	if (attributes->uid.set_it)
-		attr_put_number(&writer, FATTR4_OWNER, attributes->uid.u.uid);
-	if (attributes->gid.set_it)
-		attr_put_number(&writer, FATTR4_OWNER_GROUP, attributes->gid.u.gid);
-	attr_put_time(&writer, FATTR4_TIME_ACCESS_SET, attributes->atime.set_it, attributes->atime.u.atime);
-	attr_put_time(&writer, FATTR4_TIME_MODIFY_SET, attributes->mtime.set_it, attributes->mtime.u.mtime);
+	if (set->mask & RR_VFS_SET_SIZE)
+		rpcrdma_put_u64(attr_add(&writer, FATTR4_SIZE), set->size);
+	if (set->mask & RR_VFS_SET_MODE)
+		rpcrdma_put_u32(attr_add(&writer, FATTR4_MODE), set->mode);
+	if (set->mask & RR_VFS_SET_UID)
+		attr_put_number(&writer, FATTR4_OWNER, set->uid);
+	if (set->mask & RR_VFS_SET_GID)
+		attr_put_number(&writer, FATTR4_OWNER_GROUP, set->gid);
+	attr_put_time(&writer, FATTR4_TIME_ACCESS_SET, set->mask, RR_VFS_SET_ACCESS_TIME, set->access_time);
+	attr_put_time(&writer, FATTR4_TIME_MODIFY_SET, set->mask, RR_VFS_SET_MODIFY_TIME, set->modify_time);
 	/* The bitmap ends with its last word that is not zero. */
 	return (fattr4){ { words[1]         ? 2
 				 : words[0] ? 1

@@ -184,3 +184,11 @@ rr_v4_keep(struct rr_v4_slot *slot, struct rpcrdma_bytes *bytes)
 	slot->kept += bytes->length;
 	return 0;
 }
+
+int
+rr_v4_keep_names(struct rr_v4_slot *slot, struct rr_nfs_attributes *attributes)
+{
+	int error = rr_v4_keep(slot, &attributes->owner);
+
+	return error ? error : rr_v4_keep(slot, &attributes->group);
+}

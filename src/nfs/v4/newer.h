@@ -2,7 +2,7 @@
 #ifndef RR_NFS_V4_NEWER_H
 #define RR_NFS_V4_NEWER_H
 
-#include "ulb/nfs3.h"
+#include "nfs/procedure.h"
 
 /*
  * These are procedures of rr_v4_call() that version 3 does not have: a walk along many names, and operations
@@ -25,9 +25,9 @@ enum rr_v4_newer {
 };
 
 /*
- * RR_V4_WALK does many LOOKUPs in one COMPOUND; its results are those of LOOKUP for the last name, a
- * LOOKUP3res. Each name except the last must be that of a directory: a symbolic link among them is
- * NFS4ERR_SYMLINK or NFS3ERR_NOTDIR.
+ * RR_V4_WALK does many LOOKUPs in one COMPOUND; its results are those of LOOKUP for the last name. Each name
+ * except the last must be that of a directory: a symbolic link among them is NFS4ERR_SYMLINK or
+ * NFS3ERR_NOTDIR.
  */
 enum { RR_V4_NAMES = 8 };
 
@@ -42,7 +42,7 @@ struct rr_v4_walk_args {
 struct rr_v4_put_args {
 	nfs_fh3 directory;
 	struct rpcrdma_bytes temporary, name;
-	sattr3 attributes; /* including those that writing changes */
+	struct rr_vfs_set set; /* including attributes that writing changes */
 	struct rpcrdma_bytes data;
 	bool *made; /* set to true if the call failed after it had made the temporary name */
 };

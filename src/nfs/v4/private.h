@@ -10,7 +10,7 @@
 /*
  * The words: a session, its slots, the sequence ID of a slot and a stateid are those of RFC 8881. An open is
  * a file that this client has opened at the server, or is about to. A procedure is what the caller calls, of
- * version 3 or of newer.h. The caller's call ("outer") is carried out by the call that a slot makes: a
+ * nfs/procedure.h or of newer.h. The caller's call ("outer") is carried out by the call that a slot makes: a
  * COMPOUND.
  *
  * struct rr_v4 owns its slots and its opens; their memory is a part of it. A call of the caller is in one
@@ -39,28 +39,30 @@ enum {
 /* The attributes of an object that a server sent. */
 struct rr_v4_attributes {
 	uint32_t have[RR_V4_WORDS]; /* which attributes the server sent */
-	fattr3 attributes;
+	struct rr_nfs_attributes attributes;
 	struct rpcrdma_bytes handle;
 	uint32_t error; /* rdattr_error */
 	uint32_t lease;
-	uint64_t mounted_on, read_max, write_max, file_max;
+	uint64_t read_max, write_max, file_max;
 	uint64_t space_total, space_free, space_avail, files_total, files_free, files_avail;
 };
 
-extern const bitmap4 rr_v4_attr_object; /* all that fattr3 has */
+extern const bitmap4 rr_v4_attr_object; /* all that struct rr_nfs_attributes has */
 extern const bitmap4 rr_v4_attr_entry;  /* the same, and attributes of an entry of a directory */
 extern const bitmap4 rr_v4_attr_limits, rr_v4_attr_space;
 
 /* Tells whether the attribute of this number is in the bitmap. */
 bool rr_v4_attr_in(const uint32_t have[RR_V4_WORDS], uint32_t number);
 
-/* Decodes attributes. Returns false if they are malformed, or include more than was asked for. */
+/* Decodes attributes. Returns false if they are malformed, or include more than was asked for. The handle and
+ * the names refer to the octets of `given`. */
 bool rr_v4_attr_take(const fattr4 *given, const bitmap4 *asked, struct rr_v4_attributes *taken);
 
 enum { RR_V4_VALUES = 128 }; /* octets of the attributes that one call can set */
 
 /* Encodes attributes that are to be set. The result points to words and values. */
-fattr4 rr_v4_attr_set(const sattr3 *attributes, uint32_t words[RR_V4_WORDS], uint8_t values[RR_V4_VALUES]);
+fattr4 rr_v4_attr_set(
+	const struct rr_vfs_set *set, uint32_t words[RR_V4_WORDS], uint8_t values[RR_V4_VALUES]);
 
 /* ---- opens ---- */
 
@@ -241,15 +243,18 @@ size_t rr_v4_result_size(uint32_t proc);
 
 /* Appends GETFH and GETATTR, for the handle and the attributes of the object that was found or made. */
 void rr_v4_find(struct rr_v4_slot *slot);
-/* Takes the results of GETFH and GETATTR. Returns 0, or a negative error: LIMIT if the caller's memory has no
- * room for the handle, PEER if the results are malformed. */
-int rr_v4_found(struct rr_v4_slot *slot, nfs_fh3 *handle, post_op_attr *attributes);
+/* Takes the results of GETFH and GETATTR into that of the caller, a struct rr_nfs_found. Returns 0, or a
+ * negative error: LIMIT if the caller's memory has no room for the handle and the names, PEER if the results
+ * are malformed. */
+int rr_v4_found(struct rr_v4_slot *slot);
 
 /* Appends the READ that the caller's arguments describe. Its data is to be placed in the caller's sinks. */
 void rr_v4_read_op(struct rr_v4_slot *slot, stateid4 stateid);
 /* Takes the result of READ into that of the caller. Returns 0. */
 int rr_v4_read_take(struct rr_v4_slot *slot);
 
+/* Copies the names of the owner and the group into the caller's memory, as rr_v4_keep() does. */
+int rr_v4_keep_names(struct rr_v4_slot *slot, struct rr_nfs_attributes *attributes);
 /* Copies octets of a result into the caller's memory (outer->keep), and makes *bytes point there, so that
  * they stay valid after the call. Error LIMIT: there is no room. */
 int rr_v4_keep(struct rr_v4_slot *slot, struct rpcrdma_bytes *bytes);

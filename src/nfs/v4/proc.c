@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* This file lists the procedures of version 3 by their numbers, followed by those of newer.h. */
+/* This file lists the procedures of procedure.h and newer.h, by their numbers. */
 #include "nfs/v4/private.h"
 
 const struct rr_v4_work *const rr_v4_procedures[] = {
@@ -37,8 +37,16 @@ const struct rr_v4_work *const rr_v4_procedures[] = {
 
 const uint32_t rr_v4_procedure_count = sizeof(rr_v4_procedures) / sizeof(rr_v4_procedures[0]);
 
-static const size_t proc_newer_sizes[RR_V4_PROCEDURES] = {
-	[RR_V4_WALK] = sizeof(LOOKUP3res),
+/* The sizes of results that are not those of version 3. */
+static const size_t proc_sizes[RR_V4_PROCEDURES] = {
+	[NFSPROC3_GETATTR] = sizeof(struct rr_nfs_found),
+	[NFSPROC3_LOOKUP] = sizeof(struct rr_nfs_found),
+	[NFSPROC3_CREATE] = sizeof(struct rr_nfs_found),
+	[NFSPROC3_MKDIR] = sizeof(struct rr_nfs_found),
+	[NFSPROC3_SYMLINK] = sizeof(struct rr_nfs_found),
+	[NFSPROC3_MKNOD] = sizeof(struct rr_nfs_found),
+	[NFSPROC3_READDIRPLUS] = sizeof(struct rr_nfs_list),
+	[RR_V4_WALK] = sizeof(struct rr_nfs_found),
 	[RR_V4_READ_ONCE] = sizeof(READ3res),
 	[RR_V4_PUT] = sizeof(nfsstat3),
 	[RR_V4_SEEK] = sizeof(struct rr_v4_seek_result),
@@ -53,5 +61,5 @@ static const size_t proc_newer_sizes[RR_V4_PROCEDURES] = {
 size_t
 rr_v4_result_size(uint32_t proc)
 {
-	return proc <= NFSPROC3_COMMIT ? NFS_V3_program.procedures[proc].result_size : proc_newer_sizes[proc];
+	return proc_sizes[proc] ? proc_sizes[proc] : NFS_V3_program.procedures[proc].result_size;
 }

@@ -15,7 +15,7 @@ struct dir_args {
 };
 
 /* Builds a READDIR that asks for these attributes of each entry. The entries are decoded into the caller's
- * memory for lists (outer->arena), and the entries of version 3 are made in the rest of that memory. */
+ * memory for lists (outer->arena), and the client's own are made in the rest of that memory. */
 static void
 dir_build(struct rr_v4_slot *slot, const struct dir_args *args, const bitmap4 *attributes)
 {
@@ -66,10 +66,10 @@ proc_plus_build(struct rr_v4_slot *slot)
 	dir_build(slot, &args, &rr_v4_attr_entry);
 }
 
-/* Fills in an entry of version 3's READDIRPLUS from an entry of version 4's READDIR. Fails if the attributes
- * are malformed, or the caller's memory has no room for the name and the handle. */
+/* Makes an entry of READDIRPLUS from an entry of version 4's READDIR. Fails if the attributes are malformed,
+ * or the caller's memory has no room for the names and the handle. */
 static int
-proc_plus_entry(struct rr_v4_slot *slot, const entry4 *from, entryplus3 *entry)
+proc_plus_entry(struct rr_v4_slot *slot, const entry4 *from, struct rr_nfs_listed *entry)
 {
 	struct rr_v4_attributes taken;
 
@@ -78,35 +78,35 @@ proc_plus_entry(struct rr_v4_slot *slot, const entry4 *from, entryplus3 *entry)
 			slot->v4, "attributes of an entry that cannot be read, or that were not asked for");
 	entry->cookie = from->cookie;
 	entry->name = from->name;
+	entry->handle = taken.handle;
+	entry->attributes = taken.attributes;
 	/* If the server sends no fileid, its attribute mounted_on_fileid takes the place. */
-	entry->fileid = taken.attributes.fileid ? taken.attributes.fileid : taken.mounted_on;
+	entry->number = taken.attributes.vfs.id.number ? taken.attributes.vfs.id.number
+						       : taken.attributes.vfs.mounted_on;
 	/* If the server cannot send the attributes of an entry, LOOKUP finds out why. */
-	entry->name_attributes.attributes_follow = rr_v4_attr_in(taken.have, FATTR4_TYPE);
-	entry->name_attributes.u.attributes = taken.attributes;
-	entry->name_handle.handle_follows = taken.handle.length > 0;
-	entry->name_handle.u.handle.data = taken.handle;
-	if (rr_v4_keep(slot, &entry->name) < 0)
+	entry->known = rr_v4_attr_in(taken.have, FATTR4_TYPE);
+	if (rr_v4_keep(slot, &entry->name) < 0 || rr_v4_keep(slot, &entry->handle) < 0)
 		return -RPCRDMA_ERR_LIMIT;
-	return rr_v4_keep(slot, &entry->name_handle.u.handle.data);
+	return rr_v4_keep_names(slot, &entry->attributes);
 }
 
-/* Makes the result of version 3's READDIRPLUS from the result of version 4's READDIR. */
+/* Makes the result of READDIRPLUS from the result of version 4's READDIR. */
 static int
 proc_plus_take(struct rr_v4_slot *slot)
 {
 	const READDIR4resok *from = &rr_v4_res(slot, OP_READDIR)->u.opreaddir.u.resok4;
-	READDIRPLUS3resok *ok = &((READDIRPLUS3res *)slot->outer->result)->u.resok;
-	entryplus3 **next = &ok->reply.entries;
+	struct rr_nfs_list *list = slot->outer->result;
+	struct rr_nfs_listed **next = &list->entries;
 	int error = 0;
 
-	memcpy(ok->cookieverf, from->cookieverf, sizeof(ok->cookieverf));
-	ok->reply.eof = from->reply.eof;
+	memcpy(list->verifier, from->cookieverf, sizeof(list->verifier));
+	list->eof = from->reply.eof;
 	for (const entry4 *entry = from->reply.entries; entry && !error; entry = entry->nextentry) {
 		*next = dir_alloc(slot, sizeof(**next));
 		if (!*next)
 			return dir_no_room(slot);
 		error = proc_plus_entry(slot, entry, *next);
-		next = &(*next)->nextentry;
+		next = &(*next)->next;
 	}
 	return error;
 }
@@ -147,7 +147,7 @@ proc_plain_take(struct rr_v4_slot *slot)
 		if (!rr_v4_attr_take(&entry->attrs, &slot->ops[2].u.opreaddir.attr_request, &taken))
 			return rr_v4_broken(slot->v4, "attributes of an entry that were not asked for");
 		**next = (entry3){
-			.fileid = taken.attributes.fileid, .name = entry->name, .cookie = entry->cookie
+			.fileid = taken.attributes.vfs.id.number, .name = entry->name, .cookie = entry->cookie
 		};
 		if (rr_v4_keep(slot, &(*next)->name) < 0)
 			return -RPCRDMA_ERR_LIMIT;

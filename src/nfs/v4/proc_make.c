@@ -13,12 +13,12 @@
 static void
 proc_setattr_build(struct rr_v4_slot *slot)
 {
-	const SETATTR3args *args = slot->outer->args;
+	const struct rr_nfs_setattr_args *args = slot->outer->args;
 	SETATTR4args *to;
 
 	rr_v4_putfh(slot, args->object.data);
 	to = &rr_v4_op(slot, OP_SETATTR, 4 + 4 * RR_V4_WORDS)->u.opsetattr;
-	to->obj_attributes = rr_v4_attr_set(&args->new_attributes, slot->words, slot->values);
+	to->obj_attributes = rr_v4_attr_set(&args->set, slot->words, slot->values);
 }
 
 const struct rr_v4_work rr_v4_setattr3 = {
@@ -31,16 +31,15 @@ const struct rr_v4_work rr_v4_setattr3 = {
 static void
 proc_create_build(struct rr_v4_slot *slot)
 {
-	const CREATE3args *args = slot->outer->args;
+	const struct rr_nfs_make_args *args = slot->outer->args;
 	OPEN4args *to;
 
 	rr_v4_putfh(slot, args->where.dir.data);
 	to = &rr_v4_op(slot, OP_OPEN, RR_V4_OPEN_MAX)->u.opopen;
 	rr_v4_open_owner(slot, to, OPEN4_SHARE_ACCESS_BOTH);
 	to->openhow.opentype = OPEN4_CREATE;
-	to->openhow.u.how.mode = args->how.mode == GUARDED ? GUARDED4 : UNCHECKED4;
-	to->openhow.u.how.u.createattrs =
-		rr_v4_attr_set(&args->how.u.obj_attributes, slot->words, slot->values);
+	to->openhow.u.how.mode = args->unchecked ? UNCHECKED4 : GUARDED4;
+	to->openhow.u.how.u.createattrs = rr_v4_attr_set(&args->set, slot->words, slot->values);
 	to->claim.claim = CLAIM_NULL;
 	to->claim.u.file = args->where.name;
 	rr_v4_find(slot);
@@ -53,7 +52,6 @@ proc_create_build(struct rr_v4_slot *slot)
 static int
 proc_create_take(struct rr_v4_slot *slot)
 {
-	CREATE3resok *ok = &((CREATE3res *)slot->outer->result)->u.resok;
 	const OPEN4resok *answered = &rr_v4_res(slot, OP_OPEN)->u.opopen.u.resok4;
 	struct rpcrdma_bytes handle = rr_v4_res(slot, OP_GETFH)->u.opgetfh.u.resok4.object;
 	struct rr_v4_open *open = rr_v4_open_find(slot->v4, handle);
@@ -68,8 +66,7 @@ proc_create_take(struct rr_v4_slot *slot)
 		rr_v4_open_take(slot->v4, open, answered, OPEN4_SHARE_ACCESS_BOTH);
 	if (is_made)
 		open->state = RR_V4_OPEN_MAKING;
-	ok->obj.handle_follows = true;
-	return rr_v4_found(slot, &ok->obj.u.handle, &ok->obj_attributes);
+	return rr_v4_found(slot);
 }
 
 const struct rr_v4_work rr_v4_create3 = {
@@ -78,92 +75,52 @@ const struct rr_v4_work rr_v4_create3 = {
 
 /* ---- MKDIR, SYMLINK and MKNOD ---- */
 
-/* Appends the operation CREATE, which makes an object that is no file. Returns its arguments, in which the
- * caller sets the type. */
+/* Appends the operation CREATE, which makes an object that is no file, and the operations that find it.
+ * Returns the arguments, in which the caller sets what only objects of that type have. */
 static CREATE4args *
-make_object(struct rr_v4_slot *slot, const diropargs3 *where, const sattr3 *attributes)
+make_object(struct rr_v4_slot *slot, nfs_ftype4 type)
 {
+	const struct rr_nfs_make_args *args = slot->outer->args;
 	CREATE4args *to;
 
-	rr_v4_putfh(slot, where->dir.data);
+	rr_v4_putfh(slot, args->where.dir.data);
 	to = &rr_v4_op(slot, OP_CREATE, 20 + 4 + 16)->u.opcreate;
-	to->objname = where->name;
-	to->createattrs = rr_v4_attr_set(attributes, slot->words, slot->values);
+	to->objtype.type = type;
+	to->objname = args->where.name;
+	to->createattrs = rr_v4_attr_set(&args->set, slot->words, slot->values);
+	rr_v4_find(slot);
 	return to;
 }
 
 static void
 proc_mkdir_build(struct rr_v4_slot *slot)
 {
-	const MKDIR3args *args = slot->outer->args;
-
-	make_object(slot, &args->where, &args->attributes)->objtype.type = NF4DIR;
-	rr_v4_find(slot);
+	make_object(slot, NF4DIR);
 }
 
-static int
-proc_mkdir_take(struct rr_v4_slot *slot)
-{
-	MKDIR3resok *ok = &((MKDIR3res *)slot->outer->result)->u.resok;
-
-	ok->obj.handle_follows = true;
-	return rr_v4_found(slot, &ok->obj.u.handle, &ok->obj_attributes);
-}
-
-const struct rr_v4_work rr_v4_mkdir3 = {
-	.build = proc_mkdir_build, .take = proc_mkdir_take, .changes = true
-};
+const struct rr_v4_work rr_v4_mkdir3 = { .build = proc_mkdir_build, .take = rr_v4_found, .changes = true };
 
 static void
 proc_symlink_build(struct rr_v4_slot *slot)
 {
-	const SYMLINK3args *args = slot->outer->args;
-	CREATE4args *to = make_object(slot, &args->where, &args->symlink.symlink_attributes);
+	const struct rr_nfs_make_args *args = slot->outer->args;
 
-	to->objtype.type = NF4LNK;
-	to->objtype.u.linkdata = args->symlink.symlink_data;
-	rr_v4_find(slot);
-}
-
-static int
-proc_symlink_take(struct rr_v4_slot *slot)
-{
-	SYMLINK3resok *ok = &((SYMLINK3res *)slot->outer->result)->u.resok;
-
-	ok->obj.handle_follows = true;
-	return rr_v4_found(slot, &ok->obj.u.handle, &ok->obj_attributes);
+	make_object(slot, NF4LNK)->objtype.u.linkdata = args->target;
 }
 
 const struct rr_v4_work rr_v4_symlink3 = {
-	.build = proc_symlink_build, .take = proc_symlink_take, .changes = true
+	.build = proc_symlink_build, .take = rr_v4_found, .changes = true
 };
 
-/* The types have the same numbers in both versions. */
+/* The types have the same numbers in vfs.h (v4/attr.c). */
 static void
 proc_mknod_build(struct rr_v4_slot *slot)
 {
-	const MKNOD3args *args = slot->outer->args;
-	const mknoddata3 *what = &args->what;
-	bool device = what->type == NF3CHR || what->type == NF3BLK;
-	CREATE4args *to = make_object(
-		slot, &args->where, device ? &what->u.device.dev_attributes : &what->u.pipe_attributes);
+	const struct rr_nfs_make_args *args = slot->outer->args;
+	CREATE4args *to = make_object(slot, (nfs_ftype4)args->type);
 
-	to->objtype.type = (nfs_ftype4)what->type;
-	if (device)
-		to->objtype.u.devdata =
-			(specdata4){ what->u.device.spec.specdata1, what->u.device.spec.specdata2 };
-	rr_v4_find(slot);
+	if (args->type == RR_VFS_CHARACTER_DEVICE || args->type == RR_VFS_BLOCK_DEVICE)
+		to->objtype.u.devdata = (specdata4){ args->device[0], args->device[1] };
 }
 
-static int
-proc_mknod_take(struct rr_v4_slot *slot)
-{
-	MKNOD3resok *ok = &((MKNOD3res *)slot->outer->result)->u.resok;
-
-	ok->obj.handle_follows = true;
-	return rr_v4_found(slot, &ok->obj.u.handle, &ok->obj_attributes);
-}
-
-const struct rr_v4_work rr_v4_mknod3 = {
-	.build = proc_mknod_build, .take = proc_mknod_take, .changes = true
-};
+const struct rr_v4_work rr_v4_mknod3 = { .build = proc_mknod_build, .take = rr_v4_found, .changes = true };

@@ -11,18 +11,20 @@
  * a WRITE. */
 enum { AROUND_DATA = 1024, READDIR_PREFERRED = 32 << 10 };
 
-/* Stores the attributes that the last GETATTR returned. Fails if they are malformed, were not asked for, or
- * lack the type. */
+/* Stores the attributes that the last GETATTR returned in the caller's result. Fails if they are malformed,
+ * were not asked for, or lack the type, or if the caller's memory has no room for the names. */
 static int
-name_attributes(struct rr_v4_slot *slot, fattr3 *attributes)
+name_attributes(struct rr_v4_slot *slot)
 {
+	struct rr_nfs_found *found = slot->outer->result;
 	struct rr_v4_attributes taken;
 
 	if (!rr_v4_res_attributes(slot, &rr_v4_attr_object, &taken) ||
 		!rr_v4_attr_in(taken.have, FATTR4_TYPE))
 		return rr_v4_broken(slot->v4, "attributes that cannot be read, or that were not asked for");
-	*attributes = taken.attributes;
-	return 0;
+	found->known = true;
+	found->attributes = taken.attributes;
+	return rr_v4_keep_names(slot, &found->attributes);
 }
 
 /* ---- GETATTR ---- */
@@ -34,26 +36,21 @@ proc_getattr_build(struct rr_v4_slot *slot)
 	rr_v4_getattr(slot, &rr_v4_attr_object);
 }
 
-static int
-proc_getattr_take(struct rr_v4_slot *slot)
-{
-	return name_attributes(slot, &((GETATTR3res *)slot->outer->result)->u.resok.obj_attributes);
-}
-
-const struct rr_v4_work rr_v4_getattr3 = { .build = proc_getattr_build, .take = proc_getattr_take };
+const struct rr_v4_work rr_v4_getattr3 = { .build = proc_getattr_build, .take = name_attributes };
 
 /* ---- LOOKUP ---- */
 
 int
-rr_v4_found(struct rr_v4_slot *slot, nfs_fh3 *handle, post_op_attr *attributes)
+rr_v4_found(struct rr_v4_slot *slot)
 {
-	handle->data = rr_v4_res(slot, OP_GETFH)->u.opgetfh.u.resok4.object;
-	attributes->attributes_follow = true;
-	if (handle->data.length == 0)
+	struct rr_nfs_found *found = slot->outer->result;
+
+	found->handle = rr_v4_res(slot, OP_GETFH)->u.opgetfh.u.resok4.object;
+	if (found->handle.length == 0)
 		return rr_v4_broken(slot->v4, "an empty file handle");
-	if (rr_v4_keep(slot, &handle->data) < 0)
+	if (rr_v4_keep(slot, &found->handle) < 0)
 		return -RPCRDMA_ERR_LIMIT;
-	return name_attributes(slot, &attributes->u.attributes);
+	return name_attributes(slot);
 }
 
 void
@@ -84,15 +81,7 @@ proc_lookup_build(struct rr_v4_slot *slot)
 	rr_v4_find(slot);
 }
 
-static int
-proc_lookup_take(struct rr_v4_slot *slot)
-{
-	LOOKUP3resok *ok = &((LOOKUP3res *)slot->outer->result)->u.resok;
-
-	return rr_v4_found(slot, &ok->object, &ok->obj_attributes);
-}
-
-const struct rr_v4_work rr_v4_lookup3 = { .build = proc_lookup_build, .take = proc_lookup_take };
+const struct rr_v4_work rr_v4_lookup3 = { .build = proc_lookup_build, .take = rr_v4_found };
 
 /* Builds one COMPOUND that looks up many names, each in the directory of the name before it. RFC 8881, 2.3:
  * "multi-component look up requests can be constructed by combining multiple LOOKUP operations." */
@@ -107,7 +96,7 @@ proc_walk_build(struct rr_v4_slot *slot)
 	rr_v4_find(slot);
 }
 
-const struct rr_v4_work rr_v4_walk = { .build = proc_walk_build, .take = proc_lookup_take };
+const struct rr_v4_work rr_v4_walk = { .build = proc_walk_build, .take = rr_v4_found };
 
 /* ---- ACCESS ---- */
 

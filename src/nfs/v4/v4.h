@@ -5,14 +5,14 @@
 #include "rpc/client.h"
 
 /*
- * This carries out the procedures of NFS version 3 on a server of NFS version 4.1 or 4.2 (RFC 8881, RFC
- * 7862): each call becomes a COMPOUND in a session, and its results become those of version 3. So the rest of
- * the client uses the same procedures for all versions.
+ * This carries out the client's procedures (nfs/procedure.h) on a server of NFS version 4.1 or 4.2 (RFC 8881,
+ * RFC 7862): each call becomes a COMPOUND in a session. So the rest of the client uses the same procedures
+ * for all versions.
  *
  * Statuses of version 4 are passed on by their numbers. NFS4ERR_GRACE becomes NFS4ERR_DELAY, which has the
  * number of NFS3ERR_JUKEBOX: the caller waits, and repeats the call. A handle of no octets is that of the
  * directory that all paths of the server begin at, and LOOKUP of a name of no octets finds the directory
- * itself. Times that version 3 cannot express become the nearest time that it can express.
+ * itself.
  *
  * newer.h has procedures that version 3 does not have.
  */
@@ -41,7 +41,7 @@ int rr_v4_wait(struct rr_v4 *v4, bool (*stop)(void *ctx), void *ctx);
  * patience (ns) is over. */
 void rr_v4_leave(struct rr_v4 *v4, uint64_t patience);
 
-/* Starts a call of NFS_V3_program, or of a procedure of newer.h. Its done() is always called later, by the
+/* Starts a call of a procedure of nfs/procedure.h or of newer.h. Its done() is always called later, by the
  * loop, unless the call is cancelled. Error PROC_UNAVAIL: the client's version has no such procedure. */
 void rr_v4_call(struct rr_v4 *v4, struct rr_call *call);
 

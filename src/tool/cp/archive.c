@@ -14,7 +14,8 @@
 
 /* A file with several names that was copied under one of them. */
 struct archive_file {
-	uint64_t fsid, fileid; /* of the source */
+	struct rpcrdma_nfs_filesystem fsid; /* of the source, as the number */
+	uint64_t fileid;
 	struct rr_first first; /* the copy; first.path points into `path` */
 	char path[];           /* of the copy, below the top: "/name/name" */
 };
@@ -25,8 +26,10 @@ archive_compare(const void *a, const void *b)
 {
 	const struct archive_file *x = a, *y = b;
 
-	if (x->fsid != y->fsid)
-		return x->fsid < y->fsid ? -1 : 1;
+	if (x->fsid.major != y->fsid.major)
+		return x->fsid.major < y->fsid.major ? -1 : 1;
+	if (x->fsid.minor != y->fsid.minor)
+		return x->fsid.minor < y->fsid.minor ? -1 : 1;
 	return x->fileid < y->fileid ? -1 : x->fileid > y->fileid;
 }
 
@@ -125,7 +128,8 @@ rr_cp_archive_link(
 	if (there.kind == RR_KIND_DIRECTORY)
 		return rr_cp_fail_because(
 			cp, &cp->to, "there is a directory of this name, which will not be replaced");
-	if (there.kind == RR_KIND_FILE && there.fileid == first->fileid && there.fsid == first->fsid)
+	if (there.kind == RR_KIND_FILE && there.fileid == first->fileid &&
+		rr_trail_is_on(there.fsid, first->fsid))
 		return 0;
 	if (archive_make_name(cp, first, to, to_name) < 0)
 		return -1;

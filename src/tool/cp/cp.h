@@ -69,13 +69,13 @@ struct rr_cp {
 	uint64_t to_top_number;           /* the fileid of to_top */
 	uint64_t from_top_number;         /* the fileid of the present source */
 	const char *from_path;            /* the path of the present source, for find() */
-	void *archived;          /* files with several names that were copied: a tree of tsearch(3) */
-	uint64_t archived_size;  /* octets of memory that these take */
-	int64_t times_unit;      /* ns: in which the file system times_fsid keeps times; 0: not known */
-	uint64_t times_fsid;     /* of the destination */
-	uint64_t listed;         /* with -a: objects whose access list is not kept */
-	bool no_xattrs;          /* the destination takes no extended attributes */
-	char xattr_names[65536]; /* memory for archive.c */
+	void *archived;         /* files with several names that were copied: a tree of tsearch(3) */
+	uint64_t archived_size; /* octets of memory that these take */
+	int64_t times_unit;     /* ns: in which the file system times_fsid keeps times; 0: not known */
+	struct rpcrdma_nfs_filesystem times_fsid; /* of the destination */
+	uint64_t listed;                          /* with -a: objects whose access list is not kept */
+	bool no_xattrs;                           /* the destination takes no extended attributes */
+	char xattr_names[65536];                  /* memory for archive.c */
 	uint8_t xattr_value[RPCRDMA_NFS_XATTR_MAX];
 	struct rr_cp_small *small; /* the jobs of small.c */
 	bool fresh;                /* the directory that is copied to now was made by this copy */
@@ -194,6 +194,13 @@ void rr_cp_there_forget(struct rr_cp *cp, const struct rr_place *to, const char 
  * as its file system keeps it. May make a file in the directory `to`, and remove it. */
 bool rr_cp_times_same(
 	struct rr_cp *cp, const struct rr_place *to, const struct rr_info *info, const struct rr_info *there);
+
+/* times.c: called when mode and times of the source were set at the destination. If the version of NFS that
+ * is spoken there does not hold a time of the source, which was left out then, reports that, and counts it as
+ * a failure. */
+void rr_cp_times_check(struct rr_cp *cp, const struct rr_info *info);
+/* times.c: tells whether the version of NFS that is spoken at the destination holds the times. */
+bool rr_cp_times_held(const struct rr_cp *cp, const struct rr_info *info);
 
 /* same.c: tells whether a and b describe the same file, or the same directory: number, owner, and the
  * times of modification and change are equal; of a file the size, too. The file systems are not compared: one

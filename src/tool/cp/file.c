@@ -194,7 +194,10 @@ file_finish(struct copying *copying)
 {
 	struct rr_side *to = &copying->cp->to;
 
-	return to->ops->finish(&copying->target, &copying->info) < 0 ? rr_cp_fail(copying->cp, to) : 0;
+	if (to->ops->finish(&copying->target, &copying->info) < 0)
+		return rr_cp_fail(copying->cp, to);
+	rr_cp_times_check(copying->cp, &copying->info);
+	return 0;
 }
 
 /* Copies data and extended attributes into the target, which is open, and sets its mode and times. After an
@@ -536,6 +539,8 @@ rr_cp_link(struct rr_cp *cp, const struct rr_place *from, const char *name, cons
 		rr_cp_remove_temporary(cp, to, temporary);
 		return error;
 	}
+	if (cp->preserve)
+		rr_cp_times_check(cp, info);
 	rr_cp_say_done(cp, "copy");
 	if (info->kind == RR_KIND_LINK)
 		cp->sums.links++;

@@ -60,7 +60,7 @@ rr_cp_local_describe(const struct stat *st, struct rr_info *info)
 		.links = (uint32_t)st->st_nlink,
 		.size = (uint64_t)st->st_size,
 		.used = (uint64_t)st->st_blocks * 512,
-		.fsid = st->st_dev,
+		.fsid = { .major = st->st_dev },
 		.fileid = st->st_ino,
 		.atime = st->st_atim,
 		.mtime = st->st_mtim,

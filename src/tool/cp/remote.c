@@ -149,23 +149,13 @@ remote_read_link(struct rr_side *side, const struct rr_place *place, const char 
 	return remote_check(side, rpcrdma_nfs_readlink(side->nfs, &info->handle, target, RR_NFS_PATH, NULL));
 }
 
-/* Returns attributes that set only the mode. */
-static sattr3
-remote_mode_alone(uint32_t mode)
-{
-	sattr3 attributes = { .mode.set_it = true };
-
-	attributes.mode.u.mode = mode;
-	return attributes;
-}
-
 static int
 remote_make_directory(
 	struct rr_side *side, const struct rr_place *place, const char *name, struct rr_place *into)
 {
-	sattr3 attributes = remote_mode_alone(0700);
-	struct rr_nfs_object object;
-	int error = rr_nfs_mkdir(side->nfs, &place->handle, name, &attributes, &object);
+	const struct rpcrdma_nfs_changes changes = rr_cp_remote_mode(0700);
+	struct rpcrdma_nfs_object object;
+	int error = rr_nfs_mkdir(side->nfs, &place->handle, name, &changes, &object);
 
 	if (!error)
 		*into = (struct rr_place){ .fd = -1, .handle = object.handle };
@@ -184,9 +174,8 @@ remote_make_link(struct rr_side *side, const struct rr_place *place, const char 
 static int
 remote_set(struct rr_side *side, const struct rr_place *place, const struct rr_info *info)
 {
-	sattr3 attributes = rr_cp_remote_attributes(side, info);
-
-	return remote_check(side, rr_cp_remote_apply(side, &place->handle, attributes));
+	return remote_check(
+		side, rr_cp_remote_apply(side, &place->handle, rr_cp_remote_attributes(side, info)));
 }
 
 static int
@@ -231,7 +220,7 @@ remote_open(struct rr_side *side, const struct rr_place *place, const char *name
 static int
 remote_check_writable(struct rr_side *side, const struct rpcrdma_nfs_handle *handle)
 {
-	const sattr3 nothing = { 0 };
+	const struct rpcrdma_nfs_changes nothing = { 0 };
 	uint32_t granted = 0;
 	int error = rr_nfs_access(side->nfs, handle, ACCESS3_MODIFY, &granted);
 
@@ -253,7 +242,7 @@ static int
 remote_overwrite(struct rr_side *side, const struct rr_place *place, const char *name,
 	const struct rr_info *there, struct rr_file *file)
 {
-	sattr3 empty = { .size = { .set_it = true, .u.size = 0 } };
+	const struct rpcrdma_nfs_changes empty = { .set_length = true };
 	int error = remote_check_writable(side, &there->handle);
 
 	(void)name;
@@ -276,7 +265,7 @@ static int
 remote_go_on(struct rr_side *side, const struct rr_place *place, const char *name,
 	const struct rr_info *there, uint64_t kept, struct rr_file *file)
 {
-	sattr3 cut = { .size = { .set_it = true, .u.size = kept } };
+	const struct rpcrdma_nfs_changes cut = { .set_length = true, .length = kept };
 
 	(void)place, (void)name;
 	*file = (struct rr_file){
@@ -297,13 +286,13 @@ static int
 remote_finish(struct rr_file *file, const struct rr_info *info)
 {
 	struct rr_side *side = file->side;
-	sattr3 attributes = rr_cp_remote_attributes(side, info);
+	struct rpcrdma_nfs_changes changes = rr_cp_remote_attributes(side, info);
 	int error;
 
-	attributes.mode.set_it = !file->in_place || side->archive;
-	attributes.size.set_it = file->short_end;
-	attributes.size.u.size = info->size;
-	error = rr_cp_remote_apply(side, &file->handle, attributes);
+	changes.set_mode = !file->in_place || side->archive;
+	changes.set_length = file->short_end;
+	changes.length = info->size;
+	error = rr_cp_remote_apply(side, &file->handle, changes);
 	/* A file that was written in place may belong to another user: then the server does not let its times
 	 * be set. */
 	if (error == NFS3ERR_PERM && file->in_place && !file->short_end)

@@ -14,15 +14,19 @@ int rr_cp_remote_fail(struct rr_side *side, int error);
 
 /* Returns the attributes of info that are to be set: mode and times, and with -a owner and group as long as
  * the server lets them be set. The set-user-ID and set-group-ID bits are set only together with owner and
- * group. */
-sattr3 rr_cp_remote_attributes(const struct rr_side *side, const struct rr_info *info);
+ * group. A time that cannot be set is left out: rr_cp_times_check() reports it. */
+struct rpcrdma_nfs_changes rr_cp_remote_attributes(const struct rr_side *side, const struct rr_info *info);
+
+/* Returns changes that set the mode alone. */
+struct rpcrdma_nfs_changes rr_cp_remote_mode(uint32_t mode);
 
 /* Sets the attributes of a file: the owner, the group and the size in front of a mode with set-user-ID or
  * set-group-ID bits and of the times, as many servers clear these bits when they set the others. If the
  * server refuses them and they have an owner, tries without the owner, and without the set-user-ID and
  * set-group-ID bits, and leaves out the owner of all later files, too (side->keep_uid); then likewise with
  * the group. Returns 0, or the error of the last SETATTR. */
-int rr_cp_remote_apply(struct rr_side *side, const struct rpcrdma_nfs_handle *handle, sattr3 attributes);
+int rr_cp_remote_apply(
+	struct rr_side *side, const struct rpcrdma_nfs_handle *handle, struct rpcrdma_nfs_changes changes);
 
 int rr_cp_remote_create(struct rr_side *side, const struct rr_place *place, const char *name, uint64_t size,
 	struct rr_file *file);

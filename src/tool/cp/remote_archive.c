@@ -8,32 +8,35 @@
 /* The parts of files of a server that cp -a keeps beside data: owners, hard links, extended attributes. The
  * operations are those of struct rr_side_ops: side.h says what each does and returns. */
 
-/* Converts a time to that of NFS version 3, which has the years 1970 to 2106. An earlier time becomes the
- * first time of that range, and a later time the last one. */
-static nfstime3
+static struct rpcrdma_nfs_time
 remote_nfs_time(struct timespec time)
 {
-	if (time.tv_sec < 0)
-		return (nfstime3){ 0, 0 };
-	if (time.tv_sec > UINT32_MAX)
-		return (nfstime3){ UINT32_MAX, 0 };
-	return (nfstime3){ (uint32_t)time.tv_sec, (uint32_t)time.tv_nsec };
+	return (struct rpcrdma_nfs_time){ time.tv_sec, (uint32_t)time.tv_nsec };
 }
 
-sattr3
+struct rpcrdma_nfs_changes
+rr_cp_remote_mode(uint32_t mode)
+{
+	return (struct rpcrdma_nfs_changes){
+		.size = sizeof(struct rpcrdma_nfs_changes), .set_mode = true, .mode = mode
+	};
+}
+
+struct rpcrdma_nfs_changes
 rr_cp_remote_attributes(const struct rr_side *side, const struct rr_info *info)
 {
 	bool all = side->keep_uid && side->keep_gid;
-	sattr3 attributes = {
-		.mode = { true, { info->mode & (all ? 07777u : RR_MODE_KEPT) } },
-		.uid = { side->keep_uid, { info->uid } },
-		.gid = { side->keep_gid, { info->gid } },
-	};
+	struct rpcrdma_nfs_changes changes = rr_cp_remote_mode(info->mode & (all ? 07777u : RR_MODE_KEPT));
 
-	attributes.atime.set_it = attributes.mtime.set_it = SET_TO_CLIENT_TIME;
-	attributes.atime.u.atime = remote_nfs_time(info->atime);
-	attributes.mtime.u.mtime = remote_nfs_time(info->mtime);
-	return attributes;
+	changes.set_uid = side->keep_uid;
+	changes.set_gid = side->keep_gid;
+	changes.uid = info->uid;
+	changes.gid = info->gid;
+	changes.accessed = remote_nfs_time(info->atime);
+	changes.modified = remote_nfs_time(info->mtime);
+	changes.set_accessed = rr_nfs_has_time(side->nfs, changes.accessed);
+	changes.set_modified = rr_nfs_has_time(side->nfs, changes.modified);
+	return changes;
 }
 
 /* Tells whether a SETATTR failed because this user may not set an attribute, or, in version 4, because the
@@ -47,18 +50,19 @@ remote_is_refusal(int error)
 /* Sets the attributes by one SETATTR; leaves out the owner, and then the group, if the server refuses them.
  */
 static int
-remote_set_together(struct rr_side *side, const struct rpcrdma_nfs_handle *handle, sattr3 attributes)
+remote_set_together(
+	struct rr_side *side, const struct rpcrdma_nfs_handle *handle, struct rpcrdma_nfs_changes changes)
 {
-	int error = rr_nfs_setattr(side->nfs, handle, &attributes);
+	int error = rr_nfs_setattr(side->nfs, handle, &changes);
 
-	if (remote_is_refusal(error) && attributes.uid.set_it) {
-		side->keep_uid = attributes.uid.set_it = false;
-		attributes.mode.u.mode &= RR_MODE_KEPT;
-		error = rr_nfs_setattr(side->nfs, handle, &attributes);
+	if (remote_is_refusal(error) && changes.set_uid) {
+		side->keep_uid = changes.set_uid = false;
+		changes.mode &= RR_MODE_KEPT;
+		error = rr_nfs_setattr(side->nfs, handle, &changes);
 	}
-	if (remote_is_refusal(error) && attributes.gid.set_it) {
-		side->keep_gid = attributes.gid.set_it = false;
-		error = rr_nfs_setattr(side->nfs, handle, &attributes);
+	if (remote_is_refusal(error) && changes.set_gid) {
+		side->keep_gid = changes.set_gid = false;
+		error = rr_nfs_setattr(side->nfs, handle, &changes);
 	}
 	return error;
 }
@@ -66,38 +70,44 @@ remote_set_together(struct rr_side *side, const struct rpcrdma_nfs_handle *handl
 /* Tells whether a server may undo one of the attributes as it sets another: chown(2) and a change of size
  * clear the set-user-ID and set-group-ID bits, and a change of size sets the time of modification. */
 static bool
-remote_undo_each_other(const sattr3 *attributes)
+remote_undo_each_other(const struct rpcrdma_nfs_changes *changes)
 {
-	return attributes->size.set_it ||
-	       (attributes->mode.set_it && attributes->mode.u.mode & ~RR_MODE_KEPT);
+	return changes->set_length || (changes->set_mode && changes->mode & ~RR_MODE_KEPT);
 }
 
 /* Owner, group and size go first if mode and times could be lost with them. */
 int
-rr_cp_remote_apply(struct rr_side *side, const struct rpcrdma_nfs_handle *handle, sattr3 attributes)
+rr_cp_remote_apply(
+	struct rr_side *side, const struct rpcrdma_nfs_handle *handle, struct rpcrdma_nfs_changes changes)
 {
-	sattr3 first = { .uid = attributes.uid, .gid = attributes.gid, .size = attributes.size };
+	struct rpcrdma_nfs_changes first = changes;
 	int error;
 
-	if (!remote_undo_each_other(&attributes))
-		return remote_set_together(side, handle, attributes);
+	if (!remote_undo_each_other(&changes))
+		return remote_set_together(side, handle, changes);
+	first.set_mode = first.set_accessed = first.set_modified = false;
 	error = remote_set_together(side, handle, first);
 	if (error)
 		return error;
-	attributes.uid.set_it = attributes.gid.set_it = attributes.size.set_it = false;
+	changes.set_uid = changes.set_gid = changes.set_length = false;
 	if (!side->keep_uid || !side->keep_gid)
-		attributes.mode.u.mode &= RR_MODE_KEPT;
-	return remote_set_together(side, handle, attributes);
+		changes.mode &= RR_MODE_KEPT;
+	return remote_set_together(side, handle, changes);
 }
 
 int
 rr_cp_remote_make_special(
 	struct rr_side *side, const struct rr_place *place, const char *name, const struct rr_info *info)
 {
-	ftype3 type = info->type == S_IFIFO ? NF3FIFO : info->type == S_IFBLK ? NF3BLK : NF3CHR;
-	sattr3 attributes = { .mode = { .set_it = true, .u.mode = 0600 } };
-	int error = rr_nfs_mknod(
-		side->nfs, &place->handle, name, type, (specdata3){ info->major, info->minor }, &attributes);
+	const struct rpcrdma_nfs_object what = {
+		.type = info->type == S_IFIFO   ? RPCRDMA_NFS_FIFO
+			: info->type == S_IFBLK ? RPCRDMA_NFS_BLOCK_DEVICE
+						: RPCRDMA_NFS_CHARACTER_DEVICE,
+		.device_major = info->major,
+		.device_minor = info->minor,
+	};
+	const struct rpcrdma_nfs_changes changes = rr_cp_remote_mode(0600);
+	int error = rr_nfs_mknod(side->nfs, &place->handle, name, &what, &changes);
 
 	if (error == NFS3ERR_EXIST)
 		return 1;
@@ -108,14 +118,14 @@ int
 rr_cp_remote_set_link(
 	struct rr_side *side, const struct rr_place *place, const char *name, const struct rr_info *info)
 {
-	sattr3 attributes = rr_cp_remote_attributes(side, info);
-	struct rr_nfs_object link;
+	struct rpcrdma_nfs_changes changes = rr_cp_remote_attributes(side, info);
+	struct rpcrdma_nfs_object link;
 	int error = rr_nfs_lookup(side->nfs, &place->handle, name, &link);
 
-	attributes.mode.set_it = info->kind != RR_KIND_LINK;
-	attributes.mode.u.mode &= RR_MODE_KEPT;
+	changes.set_mode = info->kind != RR_KIND_LINK;
+	changes.mode &= RR_MODE_KEPT;
 	if (!error)
-		error = rr_cp_remote_apply(side, &link.handle, attributes);
+		error = rr_cp_remote_apply(side, &link.handle, changes);
 	/* A server's refusal, which is positive, is no error of the copy: some servers cannot set any
 	 * attribute of a link. */
 	return error < 0 || (error && info->kind != RR_KIND_LINK) ? rr_cp_remote_fail(side, error) : 0;

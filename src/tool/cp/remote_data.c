@@ -13,22 +13,22 @@ int
 rr_cp_remote_create(struct rr_side *side, const struct rr_place *place, const char *name, uint64_t size,
 	struct rr_file *file)
 {
-	sattr3 attributes = { .mode.set_it = true, .mode.u.mode = 0600 };
-	struct rr_nfs_object object;
+	const struct rpcrdma_nfs_changes changes = rr_cp_remote_mode(0600);
+	struct rpcrdma_nfs_object object;
 	int error;
 
 	side->unsure = false;
 	if (size != RR_SIZE_UNKNOWN && size > rr_nfs_file_max(side->nfs))
 		return rr_fail(&side->text, -RPCRDMA_ERR_LIMIT, "the file is larger than the server takes");
-	error = rr_nfs_create(side->nfs, &place->handle, name, true, &attributes, &object);
+	error = rr_nfs_create(side->nfs, &place->handle, name, true, &changes, &object);
 	if (error)
 		return rr_cp_remote_fail(side, error) < 0 && error == NFS3ERR_EXIST ? 1 : -RPCRDMA_ERR_SYSTEM;
 	*file = (struct rr_file){
 		.side = side,
 		.handle = object.handle,
-		.made.tv_sec = object.attributes.mtime.seconds,
-		.uid = object.attributes.uid,
-		.gid = object.attributes.gid,
+		.made.tv_sec = object.modified.seconds,
+		.uid = object.uid,
+		.gid = object.gid,
 		.stable = size <= rr_nfs_write_max(side->nfs) ? FILE_SYNC : UNSTABLE,
 	};
 	return 0;

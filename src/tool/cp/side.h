@@ -38,7 +38,8 @@ struct rr_info {
 	uint32_t major, minor; /* of a device */
 	uint32_t uid, gid, links;
 	uint64_t size, used; /* octets; used: octets of storage, fewer than size if the file has holes */
-	uint64_t fsid, fileid;
+	struct rpcrdma_nfs_filesystem fsid;
+	uint64_t fileid;
 	struct timespec atime, mtime, ctime;
 	struct rpcrdma_nfs_handle handle; /* remote */
 };
@@ -56,7 +57,8 @@ struct rr_first {
 	struct rr_place top;              /* the directory that the whole tree is copied to */
 	const char *path;                 /* local: below top */
 	struct rpcrdma_nfs_handle handle; /* remote */
-	uint64_t fsid, fileid;
+	struct rpcrdma_nfs_filesystem fsid;
+	uint64_t fileid;
 };
 
 struct rr_side;

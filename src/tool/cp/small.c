@@ -250,6 +250,15 @@ small_op_done(struct rr_nfs_op *op, int error)
 	small_next(job, error);
 }
 
+/* Called with the result of a function that begins an operation on the destination. If it has begun none, the
+ * job's step has ended with this error. */
+static void
+small_begun(struct small_job *job, int error)
+{
+	if (error)
+		small_next(job, error);
+}
+
 /* Has small_op_done() called when an operation by job->op has ended; for all operations on the
  * destination. */
 static void
@@ -303,11 +312,12 @@ small_look(struct small_job *job)
 static void
 small_put(struct small_job *job)
 {
+	const struct rpcrdma_nfs_changes changes = rr_cp_remote_attributes(&job->cp->to, &job->info);
 	const struct rr_nfs_put put = {
 		.directory = &job->to->handle,
 		.temporary = job->temporary,
 		.name = job->name,
-		.attributes = rr_cp_remote_attributes(&job->cp->to, &job->info),
+		.changes = &changes,
 		.data = job->data,
 		.length = (uint32_t)job->info.size,
 		.made = &job->made,
@@ -316,19 +326,20 @@ small_put(struct small_job *job)
 	if (job->within || job->info.size == 0 || !rr_nfs_can_put(job->cp->to.nfs))
 		small_set_state(job, SMALL_CREATING);
 	else
-		rr_nfs_op_put(job->cp->to.nfs, &job->op, &put);
+		small_begun(job, rr_nfs_op_put(job->cp->to.nfs, &job->op, &put));
 }
 
 /* Sends the call that creates the temporary file on the server. */
 static void
 small_create(struct small_job *job)
 {
-	sattr3 attributes = { .mode = { .set_it = true, .u.mode = 0600 } };
+	struct rpcrdma_nfs_changes changes = rr_cp_remote_mode(0600);
 
 	/* An empty file gets its attributes at once: no later WRITE changes its times. */
 	if (job->info.size == 0)
-		attributes = rr_cp_remote_attributes(&job->cp->to, &job->info);
-	rr_nfs_op_create(job->cp->to.nfs, &job->op, &job->to->handle, job->temporary, &attributes);
+		changes = rr_cp_remote_attributes(&job->cp->to, &job->info);
+	small_begun(
+		job, rr_nfs_op_create(job->cp->to.nfs, &job->op, &job->to->handle, job->temporary, &changes));
 }
 
 /* Called when the server has written the data: goes on to the job's next state. */
@@ -398,12 +409,12 @@ small_compare(struct small_job *job)
 static void
 small_set(struct small_job *job)
 {
-	sattr3 attributes = rr_cp_remote_attributes(&job->cp->to, &job->info);
+	const struct rpcrdma_nfs_changes changes = rr_cp_remote_attributes(&job->cp->to, &job->info);
 
 	if (job->info.size == 0)
 		small_next(job, 0);
 	else
-		rr_nfs_op_setattr(job->cp->to.nfs, &job->op, &job->handle, &attributes);
+		small_begun(job, rr_nfs_op_setattr(job->cp->to.nfs, &job->op, &job->handle, &changes));
 }
 
 /* Sends the call that renames the temporary file to the final name of the copy. */
@@ -475,8 +486,8 @@ small_is_sparse(const struct rr_cp *cp, const struct rr_info *info)
 
 /* Tells whether a job can copy the file. The file must be small and without holes, the command line must not
  * name it itself, and with -a it must have no further hard links, and no set-user-ID or set-group-ID bit,
- * which takes a SETATTR of its own. In an existing local directory, the name must be free, or that of a file
- * that `rpcrdma sync` replaces. */
+ * which takes a SETATTR of its own, nor times that are left out. In an existing local directory, the name
+ * must be free, or that of a file that `rpcrdma sync` replaces. */
 static bool
 small_fits(struct rr_cp *cp, const struct rr_info *info, const struct rr_place *to, const char *name)
 {
@@ -485,7 +496,8 @@ small_fits(struct rr_cp *cp, const struct rr_info *info, const struct rr_place *
 	struct rr_info there;
 
 	if (cp->depth == 0 || info->size >= piece || small_is_sparse(cp, info) ||
-		(cp->archive && info->links > 1) || (cp->preserve && info->mode & ~RR_MODE_KEPT))
+		(cp->archive && info->links > 1) || (cp->preserve && info->mode & ~RR_MODE_KEPT) ||
+		!rr_cp_times_held(cp, info))
 		return false;
 	/* A local directory can be looked at at once. */
 	return cp->to.nfs || cp->fresh ||

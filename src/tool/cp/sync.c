@@ -86,10 +86,12 @@ sync_attributes(struct rr_cp *cp, const struct rr_cp_pair *pair, const struct rr
 		rr_cp_fail(cp, to);
 		return;
 	}
-	if (to->ops->set(to, &(struct rr_place){ .fd = file.fd, .handle = file.handle }, info) < 0)
+	if (to->ops->set(to, &(struct rr_place){ .fd = file.fd, .handle = file.handle }, info) < 0) {
 		rr_cp_fail(cp, to);
-	else
+	} else {
 		rr_cp_say_done(cp, "set");
+		rr_cp_times_check(cp, info);
+	}
 	to->ops->close(&file);
 }
 

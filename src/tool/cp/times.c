@@ -50,7 +50,8 @@ times_may_be_kept(struct timespec source, struct timespec there)
  * Notes the unit of the file system of this number: the finest that explains what became of that time.
  * Returns false if that could not be found out. */
 static bool
-times_find_unit(struct rr_cp *cp, const struct rr_place *to, const struct rr_info *info, uint64_t fsid)
+times_find_unit(struct rr_cp *cp, const struct rr_place *to, const struct rr_info *info,
+	struct rpcrdma_nfs_filesystem fsid)
 {
 	/* A time that each unit keeps differently: an odd second, and no zero behind it. */
 	const struct timespec probe = { info->mtime.tv_sec | 1, 123456789 };
@@ -94,8 +95,29 @@ rr_cp_times_same(
 	/* A dry run makes no file. */
 	if (cp->dry)
 		return times_may_be_kept(source, kept);
-	if ((cp->times_unit == 0 || cp->times_fsid != there->fsid) &&
+	if ((cp->times_unit == 0 || !rr_trail_is_on(cp->times_fsid, there->fsid)) &&
 		!times_find_unit(cp, to, info, there->fsid))
 		return false;
 	return times_is_kept_as(source, kept, cp->times_unit);
+}
+
+/* Tells whether the destination lets this time be set. */
+static bool
+times_is_held(const struct rr_cp *cp, struct timespec time)
+{
+	return !cp->to.nfs ||
+	       rr_nfs_has_time(cp->to.nfs, (struct rpcrdma_nfs_time){ .seconds = time.tv_sec });
+}
+
+bool
+rr_cp_times_held(const struct rr_cp *cp, const struct rr_info *info)
+{
+	return times_is_held(cp, info->atime) && times_is_held(cp, info->mtime);
+}
+
+void
+rr_cp_times_check(struct rr_cp *cp, const struct rr_info *info)
+{
+	if (!rr_cp_times_held(cp, info))
+		rr_cp_fail_because(cp, &cp->to, "its times are not kept: " RR_NFS_TIMES);
 }

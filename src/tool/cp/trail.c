@@ -18,21 +18,27 @@ rr_trail_prepare(void)
 	(void)setrlimit(RLIMIT_STACK, &limit);
 }
 
+bool
+rr_trail_is_on(struct rpcrdma_nfs_filesystem a, struct rpcrdma_nfs_filesystem b)
+{
+	return a.major == b.major && a.minor == b.minor;
+}
+
 /* Tells whether the directory with this file system (fsid) and number (fileid) is one of those from the top
  * of the tree down to the current directory. RFC 1813, 2.6: "Fileid is a number which uniquely identifies the
  * file within its file system". */
 static bool
-trail_has(const struct rr_trail *trail, uint64_t fsid, uint64_t fileid)
+trail_has(const struct rr_trail *trail, struct rpcrdma_nfs_filesystem fsid, uint64_t fileid)
 {
 	for (unsigned i = 0; i < trail->depth; i++) {
-		if (trail->levels[i].fileid == fileid && trail->levels[i].fsid == fsid)
+		if (trail->levels[i].fileid == fileid && rr_trail_is_on(trail->levels[i].fsid, fsid))
 			return true;
 	}
 	return false;
 }
 
 const char *
-rr_trail_enter(struct rr_trail *trail, uint64_t fsid, uint64_t fileid)
+rr_trail_enter(struct rr_trail *trail, struct rpcrdma_nfs_filesystem fsid, uint64_t fileid)
 {
 	if (trail_has(trail, fsid, fileid))
 		return "a directory loop: it has the number of a directory that it lies in";

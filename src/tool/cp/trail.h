@@ -2,8 +2,7 @@
 #ifndef RR_TOOL_CP_TRAIL_H
 #define RR_TOOL_CP_TRAIL_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include <rpcrdma/nfs.h>
 
 /*
  * A trail: the directories from the top of a tree down to the current directory. A server may show a tree
@@ -23,7 +22,8 @@ enum {
 
 struct rr_trail {
 	struct {
-		uint64_t fsid, fileid;
+		struct rpcrdma_nfs_filesystem fsid;
+		uint64_t fileid;
 	} levels[RR_TRAIL_LEVELS];
 	unsigned depth;   /* number of levels that are in use */
 	uint64_t entries; /* of all directories so far */
@@ -37,7 +37,10 @@ void rr_trail_prepare(void);
 
 /* Goes down into a directory. Returns NULL; or a text that says why that is refused: the same directory is
  * already above the current one in the tree, or there are too many levels. */
-const char *rr_trail_enter(struct rr_trail *trail, uint64_t fsid, uint64_t fileid);
+const char *rr_trail_enter(struct rr_trail *trail, struct rpcrdma_nfs_filesystem fsid, uint64_t fileid);
+
+/* Tells whether two identities are of one file system. */
+bool rr_trail_is_on(struct rpcrdma_nfs_filesystem a, struct rpcrdma_nfs_filesystem b);
 
 /* Goes up again, out of the directory that was entered last. */
 void rr_trail_leave(struct rr_trail *trail);

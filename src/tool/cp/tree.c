@@ -202,8 +202,12 @@ rr_cp_directory_end(
 		return;
 	rr_cp_mask(cp, &masked);
 	rr_cp_archive_xattrs(cp, from, to);
-	if (!cp->stop && cp->to.ops->set(&cp->to, to, &masked) < 0)
+	if (cp->stop)
+		return;
+	if (cp->to.ops->set(&cp->to, to, &masked) < 0)
 		rr_cp_fail(cp, &cp->to);
+	else
+		rr_cp_times_check(cp, info);
 }
 
 /* In a dry run, prints the actions for a directory that the destination does not have: the directory and all

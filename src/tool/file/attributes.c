@@ -5,6 +5,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "tool/tool.h"
+
 static const struct {
 	enum rpcrdma_nfs_type type;
 	char letter;
@@ -68,6 +70,25 @@ rr_attributes_time(struct rpcrdma_nfs_time time, bool brief, char text[48])
 		snprintf(text, 48, "%s.%09" PRIu32 " %s", date, time.nanoseconds, zone);
 }
 
+void
+rr_attributes_who(const char *name, uint32_t number, int width)
+{
+	if (name[0])
+		rr_tool_put_name(stdout, name);
+	else
+		printf("%*" PRIu32, width, number);
+}
+
+/* Writes a name as a member of a JSON object; writes nothing if there is no name. */
+static void
+attributes_put_who(FILE *out, const char *member, const char *name)
+{
+	if (name[0] == '\0')
+		return;
+	fprintf(out, ",\"%s\":", member);
+	rr_tool_json_string(out, name);
+}
+
 /* Writes a time as two members of a JSON object: `name` for the whole seconds, and `name` with "_nsec" for
  * the nanoseconds. A single number with nine decimals would lose digits in a parser that keeps numbers as
  * doubles. */
@@ -82,10 +103,13 @@ rr_attributes_json(FILE *out, const struct rpcrdma_nfs_object *object)
 {
 	fprintf(out,
 		"\"type\":\"%s\",\"mode\":\"%04" PRIo32 "\",\"nlink\":%" PRIu32 ",\"uid\":%" PRIu32
-		",\"gid\":%" PRIu32 ",\"size\":%" PRIu64 ",\"used\":%" PRIu64 ",\"fsid\":%" PRIu64
-		",\"fileid\":%" PRIu64,
+		",\"gid\":%" PRIu32 ",\"size\":%" PRIu64 ",\"used\":%" PRIu64 ",\"fsid\":\"%" PRIx64
+		":%" PRIx64 "\",\"fileid\":%" PRIu64,
 		rr_attributes_type(object->type), object->mode, object->links, object->uid, object->gid,
-		object->length, object->used, object->filesystem, object->number);
+		object->length, object->used, object->filesystem.major, object->filesystem.minor,
+		object->number);
+	attributes_put_who(out, "owner", object->owner);
+	attributes_put_who(out, "group", object->group);
 	attributes_put_time(out, "atime", object->accessed);
 	attributes_put_time(out, "mtime", object->modified);
 	attributes_put_time(out, "ctime", object->changed);

@@ -18,6 +18,10 @@ void rr_attributes_mode(const struct rpcrdma_nfs_object *object, char text[11]);
  * the time only up to the minute, and without the zone. Writes an empty text if the time has no date. */
 void rr_attributes_time(struct rpcrdma_nfs_time time, bool brief, char text[48]);
 
+/* Writes the user or the group of an object: its name, if the server sent one (it is not empty), or else the
+ * number, with spaces in front up to `width` columns. */
+void rr_attributes_who(const char *name, uint32_t number, int width);
+
 /* Writes the attributes of the object as members of a JSON object, without its braces: "type", "mode" (a
  * string of octal digits), "nlink", and so on. */
 void rr_attributes_json(FILE *out, const struct rpcrdma_nfs_object *object);

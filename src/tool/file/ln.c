@@ -38,8 +38,7 @@ ln_replace(struct rr_pairs *pairs, const struct rpcrdma_nfs_object *file, const 
 
 	if (!error && there.type == RPCRDMA_NFS_DIRECTORY)
 		return rr_pairs_fail_both(pairs, "a directory has the new name");
-	if (!error && !pairs->symbolic && there.filesystem == file->filesystem &&
-		there.number == file->number)
+	if (!error && !pairs->symbolic && rr_nfs_is_same(&there, file))
 		return rr_pairs_fail(pairs, "the new name is one of this file already");
 	if (!error)
 		error = rpcrdma_nfs_remove(nfs, to, name, NULL);

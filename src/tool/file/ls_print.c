@@ -70,8 +70,11 @@ ls_print_long(const struct rr_ls *ls, const struct rr_catalog_entry *entry, cons
 		rr_progress_octets(object->length, size, sizeof(size));
 	else
 		snprintf(size, sizeof(size), "%" PRIu64, object->length);
-	printf("%s %3" PRIu32 " %5" PRIu32 " %5" PRIu32 " %12s %s ", mode, object->links, object->uid,
-		object->gid, size, time);
+	printf("%s %3" PRIu32 " ", mode, object->links);
+	rr_attributes_who(object->owner, object->uid, 5);
+	printf(" ");
+	rr_attributes_who(object->group, object->gid, 5);
+	printf(" %12s %s ", size, time);
 	rr_tool_put_name(stdout, entry->name);
 	if (target[0])
 		printf(" -> ");

@@ -62,9 +62,13 @@ stat_print_text(const char *url, const struct rpcrdma_nfs_object *object, const 
 	}
 	printf("\n  Type: %s\n  Size: %" PRIu64 " octets, %" PRIu64 " of storage used\n",
 		rr_attributes_type(object->type), object->length, object->used);
-	printf("  Mode: %04" PRIo32 " (%s)   uid: %" PRIu32 "   gid: %" PRIu32 "   links: %" PRIu32 "\n",
-		object->mode, mode, object->uid, object->gid, object->links);
-	printf("fileid: %" PRIu64 "   fsid: 0x%" PRIx64 "\n", object->number, object->filesystem);
+	printf("  Mode: %04" PRIo32 " (%s)   uid: ", object->mode, mode);
+	rr_attributes_who(object->owner, object->uid, 0);
+	printf("   gid: ");
+	rr_attributes_who(object->group, object->gid, 0);
+	printf("   links: %" PRIu32 "\n", object->links);
+	printf("fileid: %" PRIu64 "   fsid: %" PRIx64 ":%" PRIx64 "\n", object->number,
+		object->filesystem.major, object->filesystem.minor);
 	printf("Access: %s\nModify: %s\nChange: %s\nHandle: ", atime, mtime, ctime);
 	stat_print_handle(&object->handle);
 	printf("\n");
