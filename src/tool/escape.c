@@ -96,6 +96,31 @@ rr_tool_put_name(FILE *out, const char *name)
 	}
 }
 
+/* Tells whether text is UTF-8 from its beginning to its end. */
+static bool
+escape_is_utf8(const char *text)
+{
+	const unsigned char *next = (const unsigned char *)text;
+	size_t length = 1;
+
+	for (; *next && length > 0; next += length)
+		length = escape_utf8(next);
+	return length > 0;
+}
+
+void
+rr_tool_json_name(FILE *out, const char *key, const char *name)
+{
+	fprintf(out, "\"%s\":", key);
+	rr_tool_json_string(out, name);
+	if (escape_is_utf8(name))
+		return;
+	fprintf(out, ",\"%s_hex\":\"", key);
+	for (; *name; name++)
+		fprintf(out, "%02x", (unsigned char)*name);
+	fputc('"', out);
+}
+
 void
 rr_tool_json_string(FILE *out, const char *text)
 {

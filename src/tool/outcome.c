@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/env.h"
+#include "tool/remote.h"
 
 const struct rr_option rr_outcome_options[] = {
 	{ .name = "json",
@@ -51,13 +52,13 @@ rr_outcome_note(struct rr_outcome *outcome, const char *name, const char *why)
 static void
 outcome_print_to(FILE *out, const struct rr_outcome_to *to)
 {
-	char whole[1024];
+	char whole[RR_REMOTE_NAME + 256];
 	size_t length = strlen(to->directory);
 	bool slash = to->name[0] && (length == 0 || to->directory[length - 1] != '/');
 
 	snprintf(whole, sizeof(whole), "%s%s%s", to->directory, slash ? "/" : "", to->name);
-	fputs(",\"to\":", out);
-	rr_tool_json_string(out, whole);
+	putc(',', out);
+	rr_tool_json_name(out, "to", whole);
 }
 
 void
@@ -68,8 +69,8 @@ rr_outcome_end(const struct rr_outcome *outcome, FILE *out, int status, const ch
 
 	if (!outcome->json)
 		return;
-	fputs("{\"url\":", out);
-	rr_tool_json_string(out, url);
+	putc('{', out);
+	rr_tool_json_name(out, "url", url);
 	if (to)
 		outcome_print_to(out, to);
 	fprintf(out,

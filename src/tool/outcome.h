@@ -16,7 +16,7 @@ struct rr_outcome {
 	uint64_t files, directories; /* numbers that were removed, made, moved, linked or written out */
 	uint64_t octets;             /* of those files */
 	uint32_t failed;             /* number of messages about this operand */
-	char first[512];             /* the first of these messages */
+	char first[8192];            /* the first of these messages */
 };
 
 /* The table of options (--json), whose state is a struct rr_outcome. */

@@ -7,6 +7,9 @@
 #include "tool/advice.h"
 #include "tool/option/option.h"
 
+/* Room for a URL without its options. */
+enum { RR_REMOTE_NAME = RR_URL_PATH + 512 };
+
 /* The server that a URL names, mounted. The caller sets the members from `beside` on before rr_remote_open(),
  * which sets the others. */
 struct rr_remote {
@@ -14,13 +17,13 @@ struct rr_remote {
 	struct rpcrdma_nfs_handle root; /* of the mounted directory */
 	const char *rest;               /* the rest of the URL's path, below the mounted directory */
 	struct rr_url url;
-	char name[512];       /* the URL without its options, for messages */
-	bool beside;          /* the mounted directory is to be above the URL's last name */
-	bool tcp;             /* a URL that names no transport is for TCP */
-	bool version_3;       /* a URL that names no version of NFS is for version 3 */
-	uint32_t connections; /* over which calls are spread; 0: a single one */
-	uint32_t verbose;     /* how often --verbose was given */
-	bool lists;           /* --verbose lists names, and only twice prints the fabric, too */
+	char name[RR_REMOTE_NAME]; /* the URL without its options, for messages */
+	bool beside;               /* the mounted directory is to be above the URL's last name */
+	bool tcp;                  /* a URL that names no transport is for TCP */
+	bool version_3;            /* a URL that names no version of NFS is for version 3 */
+	uint32_t connections;      /* over which calls are spread; 0: a single one */
+	uint32_t verbose;          /* how often --verbose was given */
+	bool lists;                /* --verbose lists names, and only twice prints the fabric, too */
 };
 
 /* The tables of options (--verbose), whose state is a struct rr_remote: of commands that print the fabric of

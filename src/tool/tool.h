@@ -91,6 +91,11 @@ void rr_tool_put_name(FILE *out, const char *name);
  * not UTF-8 become U+FFFD. */
 void rr_tool_json_string(FILE *out, const char *text);
 
+/* Writes a name, path or URL as a member of a JSON object: "KEY":"NAME". JSON is UTF-8, and a file may have a
+ * name of any octets. So another member follows if the name is not UTF-8, whose key ends with _hex: all
+ * octets of the name, in hexadecimal. */
+void rr_tool_json_name(FILE *out, const char *key, const char *name);
+
 /* Flushes standard output. Returns status; or RR_EXIT_FAILED if not all could be written, after a message,
  * which is left out if the other end of the pipe was closed. tool: NULL for the command itself. */
 int rr_tool_end_output(const struct rr_tool *tool, int status);

@@ -82,12 +82,11 @@ struct rr_cp {
 	struct rr_cp_there *there; /* the list of that directory: there.c; NULL: at the top */
 	uint64_t there_octets;     /* memory that such lists take, of all directories on the way */
 	char to_path[RR_NFS_PATH]; /* the path that the present source is copied to, for find() */
-	char from_name[RR_URL_PATH + 512],
-		to_name[RR_URL_PATH + 512]; /* the top of either side, for messages */
-	char path[RR_TRAIL_PATH];           /* from there down to the entry that is copied now: "", "/name" or
-					     * "/name/name" */
-	unsigned depth;        /* of the entry that is copied now; 0: the command line names it */
-	struct rr_trail trail; /* of the source's directories that are being copied */
+	char from_name[RR_REMOTE_NAME], to_name[RR_REMOTE_NAME]; /* the top of either side, for messages */
+	char path[RR_TRAIL_PATH]; /* from there down to the entry that is copied now: "", "/name" or
+				   * "/name/name" */
+	unsigned depth;           /* of the entry that is copied now; 0: the command line names it */
+	struct rr_trail trail;    /* of the source's directories that are being copied */
 };
 
 /* Takes the mode bits of the umask out of info, which describes a source. Does nothing with -a or -p. POSIX,

@@ -13,8 +13,8 @@ static void
 sync_print_action(const struct rr_cp *cp, FILE *out, const char *action, const char *path)
 {
 	if (cp->json) {
-		fprintf(out, "{\"action\":\"%s\",\"path\":", action);
-		rr_tool_json_string(out, path);
+		fprintf(out, "{\"action\":\"%s\",", action);
+		rr_tool_json_name(out, "path", path);
 		fputs("}\n", out);
 		return;
 	}

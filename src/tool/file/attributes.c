@@ -85,8 +85,8 @@ attributes_put_who(FILE *out, const char *member, const char *name)
 {
 	if (name[0] == '\0')
 		return;
-	fprintf(out, ",\"%s\":", member);
-	rr_tool_json_string(out, name);
+	putc(',', out);
+	rr_tool_json_name(out, member, name);
 }
 
 /* Writes a time as two members of a JSON object: `name` for the whole seconds, and `name` with "_nsec" for

@@ -78,8 +78,8 @@ df_print_text(struct df *df, const char *url, const struct rpcrdma_nfs_space *sp
 static void
 df_print_json(struct df *df, const char *url, const struct rpcrdma_nfs_space *space)
 {
-	printf("%s{\"url\":", df->printed++ ? ",\n" : "");
-	rr_tool_json_string(stdout, url);
+	printf("%s{", df->printed++ ? ",\n" : "");
+	rr_tool_json_name(stdout, "url", url);
 	printf(",\"size\":%" PRIu64 ",\"used\":%" PRIu64 ",\"free\":%" PRIu64 ",\"available\":%" PRIu64,
 		space->total, df_used(space->total, space->free), space->free, space->available);
 	printf(",\"files\":%" PRIu64 ",\"files_used\":%" PRIu64 ",\"files_free\":%" PRIu64

@@ -21,12 +21,12 @@ struct rr_ls {
 	struct rr_trail trail;   /* from the URL's directory down to the directory that is listed */
 	uint64_t octets;         /* octets of memory for the names of the directories on the trail */
 	struct rr_filters filters;
-	bool by_time, one;                         /* the options -t and -1, which changes nothing */
-	bool is_long, all, recursive, human, json; /* the options -l, -a, -R, -h and --json */
-	bool headed;                               /* each directory has a line with its name */
-	size_t printed;                            /* lines, or objects of JSON */
-	char where[RR_TRAIL_PATH + 512]; /* the name of the directory that is listed: that of the URL, and the
-					  * names below it */
+	bool by_time, one;                          /* the options -t and -1, which changes nothing */
+	bool is_long, all, recursive, human, json;  /* the options -l, -a, -R, -h and --json */
+	bool headed;                                /* each directory has a line with its name */
+	size_t printed;                             /* lines, or objects of JSON */
+	char where[RR_TRAIL_PATH + RR_REMOTE_NAME]; /* the name of the directory that is listed: that of the
+						     * URL, and the names below it */
 	bool cut_off; /* a call got no answer: the other entries of the directory are left out */
 };
 

@@ -87,18 +87,18 @@ ls_print_long(const struct rr_ls *ls, const struct rr_catalog_entry *entry, cons
 static void
 ls_print_json(struct rr_ls *ls, const char *where, const struct rr_catalog_entry *entry, const char *target)
 {
-	printf("%s{\"name\":", ls->printed ? ",\n" : "");
-	rr_tool_json_string(stdout, entry->name);
+	printf("%s{", ls->printed ? ",\n" : "");
+	rr_tool_json_name(stdout, "name", entry->name);
 	if (ls->headed) {
-		printf(",\"directory\":");
-		rr_tool_json_string(stdout, where);
+		printf(",");
+		rr_tool_json_name(stdout, "directory", where);
 	}
 	printf(",");
 	rr_attributes_json(stdout, &entry->object);
-	if (target[0])
-		printf(",\"target\":");
-	if (target[0])
-		rr_tool_json_string(stdout, target);
+	if (target[0]) {
+		printf(",");
+		rr_tool_json_name(stdout, "target", target);
+	}
 	printf("}");
 }
 

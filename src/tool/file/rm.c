@@ -9,7 +9,7 @@
 /* `rpcrdma rm` removes files and directories. No symbolic link is followed. */
 
 /* Octets for the name of a URL and a path below it. */
-enum { RM_PATH = RR_TRAIL_PATH + 512 };
+enum { RM_PATH = RR_TRAIL_PATH + RR_REMOTE_NAME };
 
 static int rm_entry(struct rr_names *names, const struct rpcrdma_nfs_handle *directory, const char *name);
 

@@ -32,13 +32,13 @@ stat_print_handle(const struct rpcrdma_nfs_handle *handle)
 static void
 stat_print_json(const char *url, const struct rpcrdma_nfs_object *object, const char *target)
 {
-	printf("{\"url\":");
-	rr_tool_json_string(stdout, url);
+	printf("{");
+	rr_tool_json_name(stdout, "url", url);
 	printf(",");
 	rr_attributes_json(stdout, object);
 	if (target[0]) {
-		printf(",\"target\":");
-		rr_tool_json_string(stdout, target);
+		printf(",");
+		rr_tool_json_name(stdout, "target", target);
 	}
 	printf(",\"handle\":\"");
 	stat_print_handle(&object->handle);
