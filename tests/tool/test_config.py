@@ -180,7 +180,7 @@ def ceph(folder):
     for first, second in ((folder, "ceph:/a=/a"), ("ceph:/a=/a", folder)):
         config.write(f"{first} *(ro)\n{second} *(ro)\n")
         result = run("serve", "--config", config.path, "--check-config")
-        check("local directories and those of CephFS are not mixed", result.returncode == 2 and ":2: directories of this machine"
+        check("local directories and those of CephFS are not mixed", result.returncode == 2 and ":2: directories of " in result.stderr and "want a server each"
               in result.stderr, result)
 
 

@@ -84,16 +84,14 @@ option_file_option(struct option_set *set, const char *word, struct rr_conf *con
 }
 
 /* Handles a line of the configuration file, whose first word is `first`: stores the option in the line. If
- * the word begins with no small letter, or begins with file->first_of ("ceph:"), the line is no option but,
+ * the word begins with no small letter, or has a colon ("ceph:/srv"), the line is no option but,
  * for example, a directory: then calls the sub-command's function for such lines, if there is one. conf->bad
  * is set if the line has a syntax error. Returns an exit status, after a message if it is not OK. */
 static int
 option_file_line(struct option_set *set, void *state, const char *first, struct rr_conf *conf)
 {
 	const struct rr_option_file *file = set->tool->file;
-	bool letter = first[0] >= 'a' && first[0] <= 'z';
-	bool other =
-		!letter || (file->first_of && strncmp(first, file->first_of, strlen(file->first_of)) == 0);
+	bool other = first[0] < 'a' || first[0] > 'z' || strchr(first, ':');
 	int status;
 
 	if (conf->bad)

@@ -62,10 +62,9 @@ extern const struct rr_option rr_option_config_options[];
 struct rr_option_file {
 	size_t at; /* offset of the struct rr_option_config in the state of the sub-command */
 	/* Takes a line that holds no option: its first word, `first`, does not begin with a lower-case letter
-	 * ("/srv"), or begins with first_of. Reads the further words of the line from conf. NULL: there are
-	 * no such lines. Returns an exit status, after a message if it is not OK. */
+	 * ("/srv"), or has a colon ("ceph:/srv"). Reads the further words of the line from conf. NULL: there
+	 * are no such lines. Returns an exit status, after a message if it is not OK. */
 	int (*line)(const struct rr_tool *tool, void *state, const char *first, struct rr_conf *conf);
-	const char *first_of; /* "ceph:"; NULL: each line that begins with a lower-case letter is an option */
 };
 
 /* A table, which ends with a row without letter and name; at: offset of its state in that of the

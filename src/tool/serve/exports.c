@@ -1,32 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The exported directories, from operands and from lines of the configuration file. */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tool/serve/serve.h"
-
-/* Handles the argument for a directory in CephFS, ceph:PATH or ceph:PATH?fs=NAME: cuts "?fs=NAME" off the
- * argument, and makes *file_system point to NAME in the argument's memory, if NAME is there. It is an error
- * if an earlier directory named another file system. Returns an exit status, after a message if it is not
- * OK. */
-static int
-exports_ceph(
-	const struct rr_tool *tool, const struct rr_serve *serve, char *argument, const char **file_system)
-{
-	static const char query[] = "?fs=";
-	char *found = strstr(argument, query);
-
-	if (argument[strlen(RR_SERVE_CEPH)] != '/')
-		return rr_tool_usage(tool, "%s: a path in CephFS begins with '/'", argument);
-	if (!found)
-		return RR_EXIT_OK;
-	*found = '\0';
-	*file_system = found + strlen(query);
-	if (serve->file_system && strcmp(serve->file_system, *file_system) != 0)
-		return rr_tool_usage(tool, "one server serves one file system of a cluster");
-	return RR_EXIT_OK;
-}
 
 /* Stores in *number the index of the directory of `export` among the exports. A server that starts gives the
  * directory a new index; a running server that reads its configuration again looks the index up. Several
@@ -61,49 +38,53 @@ exports_place(const struct rr_tool *tool, struct rr_serve *serve, const struct r
 	return RR_EXIT_OK;
 }
 
+/* Returns the name under which clients see the directory that has none of its own. text: the argument; path:
+ * what it stands for. */
+static const char *
+exports_name(enum rr_serve_naming naming, const struct rr_serve_provider *provider, const char *text,
+	const char *path)
+{
+	if (naming == RR_SERVE_BY_PATH)
+		return text + strlen(provider->word);
+	return naming == RR_SERVE_AS_ROOT ? "/" : strrchr(path, '/');
+}
+
 /* Makes an export from the argument DIRECTORY or DIRECTORY=/NAME, and stores the index of the export in
- * *number. It is an error if earlier directories are not of the same kind, local or in CephFS. Changes text,
- * and takes it for the export, and for serve->file_system, if the exit status is OK. Returns an exit status,
- * after a message if it is not OK. */
+ * *number. It is an error if earlier directories are of another kind. Changes text, and takes it for the
+ * export if the exit status is OK. Returns an exit status, after a message if it is not OK. */
 static int
 exports_take(const struct rr_tool *tool, struct rr_serve *serve, char *text, enum rr_serve_naming naming,
 	uint32_t *number)
 {
-	bool ceph = strncmp(text, RR_SERVE_CEPH, strlen(RR_SERVE_CEPH)) == 0;
+	const struct rr_serve_provider *provider = rr_serve_provider(text);
+	const union rr_serve_storage before = serve->storage;
 	char *equals = strstr(text, "=/"), *path;
-	const char *name = equals ? equals + 1 : NULL, *file_system = serve->file_system;
 	struct rr_tree_export export;
-	int status;
+	int status = RR_EXIT_OK;
 
 	if (equals)
 		*equals = '\0';
-	if (ceph && exports_ceph(tool, serve, text, &file_system) != RR_EXIT_OK)
-		return RR_EXIT_USAGE;
-	if (serve->tree.export_count > 0 && ceph != serve->ceph)
-		return rr_tool_usage(tool, "directories of this machine and of CephFS want a server each");
-	path = ceph ? strdup(text) : realpath(text, NULL);
+	if (serve->provider && provider != serve->provider)
+		return rr_tool_usage(tool, "directories %s and %s want a server each", serve->provider->what,
+			provider->what);
+	path = provider->path(tool, serve, text, &status);
 	if (!path)
-		return rr_tool_fail(tool, "%s: %s; name a directory that exists", text, strerror(errno));
-	if (!name && naming == RR_SERVE_BY_PATH)
-		name = ceph ? text + strlen(RR_SERVE_CEPH) : text;
-	else if (!name)
-		name = naming == RR_SERVE_AS_ROOT ? "/" : strrchr(path, '/');
-	export = (struct rr_tree_export){ path, name };
-	status = exports_place(tool, serve, &export, naming == RR_SERVE_BY_PATH, number);
-	if (status != RR_EXIT_OK) {
-		free(path);
 		return status;
-	}
-	if (serve->texts[*number]) {
-		/* An earlier line is about this directory. */
+	export = (struct rr_tree_export){ path,
+		equals ? equals + 1 : exports_name(naming, provider, text, path) };
+	status = exports_place(tool, serve, &export, naming == RR_SERVE_BY_PATH, number);
+	if (status != RR_EXIT_OK || serve->texts[*number]) {
+		/* Where the status is OK, an earlier line is about this directory. */
 		free(path);
-		free(text);
-		return RR_EXIT_OK;
+		if (status != RR_EXIT_OK)
+			serve->storage = before;
+		else
+			free(text);
+		return status;
 	}
 	serve->exports[*number] = export;
 	serve->texts[*number] = text;
-	serve->ceph = ceph;
-	serve->file_system = file_system;
+	serve->provider = provider;
 	return RR_EXIT_OK;
 }
 

@@ -22,8 +22,7 @@ enum { SERVE_HOST = HOST_NAME_MAX + 8 };
 struct run {
 	const struct rr_tool *tool;
 	struct rr_serve *serve;
-	struct rr_posix_shared *shared;
-	struct rr_ceph *ceph;           /* NULL: directories of this machine */
+	void *shared;                   /* what the storage of all threads has in common */
 	struct rr_nfs4_shared *shared4; /* NULL: version 4 is not served */
 	struct rr_drc *drc;             /* the duplicate request cache */
 	struct rr_mounts *mounts;       /* the clients that have mounted directories (MOUNT) */
@@ -100,17 +99,6 @@ serve_make_services(struct run *run, struct service *service)
 	return RR_EXIT_OK;
 }
 
-/* Makes the storage (a struct rr_vfs) that this thread serves, for directories of this machine or in CephFS,
- * and stores it in *vfs. Returns 0; or an error, with its text. */
-static int
-serve_provide(const struct run *run, struct rpcrdma_engine *engine, struct rr_vfs **vfs, struct rr_text *text)
-{
-	if (run->ceph)
-		return rr_ceph_provider(run->ceph, engine->loop, vfs, text);
-	run->serve->tree.workers = RR_POSIX_WORKERS;
-	return rr_posix_new(engine->env, engine->loop, &run->serve->tree, run->shared, vfs, text);
-}
-
 /* Makes the service of a thread, and has it listen. After a failure, serve_free() frees what was made. */
 static int
 serve_make(void *ctx, struct rpcrdma_engine *engine, void **result)
@@ -128,7 +116,7 @@ serve_make(void *ctx, struct rpcrdma_engine *engine, void **result)
 	service->run = run;
 	service->engine = engine;
 	service->shared4 = run->shared4;
-	if (serve_provide(run, engine, &service->vfs, &text) < 0)
+	if (serve->provider->provide(run->shared, serve, engine, &service->vfs, &text) < 0)
 		return rr_tool_fail(run->tool, "%s", text.text);
 	rr_gate_init(&service->gate, service->vfs, serve->rules, rr_loop_peer_log(engine->loop));
 	status = serve_make_services(run, service);
@@ -138,10 +126,8 @@ serve_make(void *ctx, struct rpcrdma_engine *engine, void **result)
 	if (rr_server_new(engine, &config, service->services, service->service_count, &service->server) < 0)
 		return rr_tool_fail(run->tool, "out of memory");
 	status = serve_listen_all(run->tool, serve, service->server);
-	/* A thread that uses RDMA adapters must not change its credentials, as the kernel then refuses its
-	 * commands for an adapter: the workers of the storage take on the callers' identities instead. */
-	if (status == RR_EXIT_OK && !run->ceph && rr_carrier_at_work(engine, RR_TRANSPORT_VERBS))
-		rr_posix_apart(service->vfs);
+	if (status == RR_EXIT_OK && serve->provider->apart && rr_carrier_at_work(engine, RR_TRANSPORT_VERBS))
+		serve->provider->apart(service->vfs);
 	return status;
 }
 
@@ -369,33 +355,6 @@ serve_service_for(const struct rr_serve *serve)
 	return service;
 }
 
-/* Connects to the Ceph cluster, if the directories that are served are in CephFS. Returns an exit status,
- * after a message if it is not OK. */
-static int
-serve_run_cluster(struct run *run)
-{
-	const struct rr_serve *serve = run->serve;
-	struct rr_ceph_export exports[RR_SERVE_EXPORTS];
-	struct rr_ceph_config config = { .exports = exports,
-		.export_count = serve->tree.export_count,
-		.read_only = serve->tree.read_only,
-		.conf = serve->ceph_conf,
-		.user = serve->ceph_user,
-		.file_system = serve->file_system };
-	struct rr_text text;
-
-	_Static_assert((int)RR_CEPH_KEY == (int)RR_VFS_KEY, "one key for both");
-	if (!serve->ceph)
-		return RR_EXIT_OK;
-	for (uint32_t i = 0; i < serve->tree.export_count; i++)
-		exports[i] = (struct rr_ceph_export){ serve->exports[i].path + strlen(RR_SERVE_CEPH),
-			serve->exports[i].name };
-	memcpy(config.key, serve->tree.key, sizeof(config.key));
-	if (rr_ceph_new(&rr_env_system, &config, &run->ceph, &text) < 0)
-		return rr_tool_fail(run->tool, "%s", text.text);
-	return RR_EXIT_OK;
-}
-
 /* Limits the opens, locks and delegations of NFS version 4, as each of them needs a descriptor of the
  * process: opens and locks to half of the descriptors, delegations to an eighth. Counts by the hard limit of
  * descriptors, as rr_workers_run() raises the soft limit to the hard limit later. */
@@ -440,25 +399,24 @@ rr_serve_run(const struct rr_tool *tool, struct rr_serve *serve)
 {
 	const struct rr_worker_service service = serve_service_for(serve);
 	struct run run = { .tool = tool, .serve = serve };
+	struct rr_text text;
 	int status;
 
 	serve->workers.service = &service;
 	serve->workers.ctx = &run;
 	run.drc = rr_drc_new(&rr_env_system, &rr_drc_config_default);
-	if (!run.drc || rr_mounts_new(&rr_env_system, &run.mounts) < 0 ||
-		rr_posix_shared_new(&rr_env_system, rr_random_u64(&rr_env_system), &run.shared) < 0)
+	if (!run.drc || rr_mounts_new(&rr_env_system, &run.mounts) < 0)
 		status = rr_tool_fail(tool, "out of memory");
 	else
 		status = serve_make_shared4(&run);
 	if (status == RR_EXIT_OK)
 		status = rr_serve_rules_new(tool, serve, &run.fresh);
-	if (status == RR_EXIT_OK)
-		status = serve_run_cluster(&run);
+	if (status == RR_EXIT_OK && serve->provider->begin(serve, &run.shared, &text) < 0)
+		status = rr_tool_fail(tool, "%s", text.text);
 	if (status == RR_EXIT_OK)
 		status = rr_workers_run(&serve->workers);
-	rr_ceph_free(run.ceph);
 	rr_nfs4_shared_free(run.shared4);
-	rr_posix_shared_free(run.shared);
+	serve->provider->end(run.shared);
 	rr_drc_free(run.drc);
 	rr_mounts_free(run.mounts);
 	rr_serve_rules_free(run.fresh);

@@ -90,16 +90,6 @@ static const struct rr_option serve_options[] = {
 		.help = "let remote root act as root",
 		.kind = RR_OPTION_CALL,
 		.take = serve_take_no_root_squash },
-	{ .name = "ceph-conf",
-		.argument = "FILE",
-		.help = "of directories in CephFS: the cluster's configuration",
-		.kind = RR_OPTION_TEXT,
-		.at = offsetof(struct rr_serve, ceph_conf) },
-	{ .name = "ceph-user",
-		.argument = "NAME",
-		.help = "of directories in CephFS: the user of the cluster (admin)",
-		.kind = RR_OPTION_TEXT,
-		.at = offsetof(struct rr_serve, ceph_user) },
 	{ .name = "nfs",
 		.argument = "VERSIONS",
 		.help = "versions of NFS to serve: 3, 4 (which is 4.1 and 4.2), or 3,4 (3,4)",
@@ -148,15 +138,14 @@ serve_go(void *ctx)
 }
 
 /* Tells whether a directory that is served is in a file system whose system calls may hang: then the server
- * runs in a child process (guard.h), so that it can be ended nevertheless. CephFS does not count, as no
- * system calls are made for it. */
+ * runs in a child process (guard.h), so that it can be ended nevertheless. */
 static bool
 serve_storage_may_hang(const struct rr_serve *serve)
 {
 	bool may = false;
 
 	for (uint32_t i = 0; i < serve->tree.export_count; i++)
-		may |= !serve->ceph && rr_guard_wanted(serve->exports[i].path);
+		may |= serve->provider->may_hang && serve->provider->may_hang(serve->exports[i].path);
 	return may;
 }
 
@@ -293,7 +282,6 @@ serve_run(const struct rr_tool *tool, int argc, char **argv)
 static const struct rr_option_file serve_file = {
 	.at = offsetof(struct rr_serve, config),
 	.line = rr_serve_take_line,
-	.first_of = RR_SERVE_CEPH,
 };
 
 const struct rr_tool rr_tool_serve = {
@@ -311,6 +299,7 @@ const struct rr_tool rr_tool_serve = {
 		{ serve_options, 0 },
 		{ rr_option_config_options, offsetof(struct rr_serve, config) },
 		{ rr_workers_options, offsetof(struct rr_serve, workers) },
+		{ rr_serve_ceph_options, offsetof(struct rr_serve, storage.ceph) },
 		{ rr_rpcbind_options, offsetof(struct rr_serve, rpcbind) },
 		{ rr_filters_options, offsetof(struct rr_serve, filters) },
 	},

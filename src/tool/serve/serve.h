@@ -10,16 +10,13 @@
 #include "server/nfs4/server.h"
 #include "tool/filters.h"
 #include "tool/rpcbind.h"
+#include "tool/serve/provider.h"
 #include "tool/tool.h"
 #include "tool/workers.h"
-#include "vfs/ceph/ceph.h"
 #include "vfs/posix/posix.h"
 
 /* The most addresses, exports, and options --allow. */
 enum { RR_SERVE_ADDRESSES = 16, RR_SERVE_EXPORTS = 64, RR_SERVE_ALLOWS = 64 };
-
-/* The beginning of an argument that names a directory in CephFS. */
-#define RR_SERVE_CEPH "ceph:"
 
 struct rr_serve_address {
 	struct sockaddr_storage rdma; /* the TCP address differs in the port alone */
@@ -38,8 +35,8 @@ struct rr_serve {
 	struct rr_tree_config tree;
 	struct rr_filters filters;
 	const char *key_path, *state_path;
-	bool ceph; /* the exports are paths in CephFS, each with RR_SERVE_CEPH in front */
-	const char *ceph_conf, *ceph_user, *file_system;
+	const struct rr_serve_provider *provider; /* of all exports; NULL: there is no export yet */
+	union rr_serve_storage storage;
 	bool version3, version4; /* the versions of NFS that are served */
 	uint32_t lease;          /* of version 4, in seconds */
 	struct rr_option_config config;
