@@ -13,7 +13,7 @@
 
 /*
  * `rpcrdma cp`: cp.c takes the options and opens both ends; fail.c reports failures; top.c finds out
- * what is copied to where; tree.c walks through directories; file.c copies a file or link; pump.c
+ * what is copied to where; entry.c and tree.c walk through directories; file.c copies a file or link; pump.c
  * moves data, and within.c has a server move data by itself; local.c and remote.c are the ends.
  */
 
@@ -124,7 +124,7 @@ void rr_cp_summary(struct rr_cp *cp);
  * counted. */
 void rr_cp_top(struct rr_cp *cp, const char *source, const char *destination);
 
-/* tree.c: copies the entry `name` of the directory `from`, of any kind, to the name to_name in the
+/* entry.c: copies the entry `name` of the directory `from`, of any kind, to the name to_name in the
  * directory `to`. At the top of the copy, from is NULL and name is a path. Failures are reported and
  * counted. */
 void rr_cp_entry(struct rr_cp *cp, struct rr_place *from, const char *name, const struct rr_info *info,
@@ -145,18 +145,19 @@ extern const struct rr_option rr_cp_both[];
 /* cp.c: runs the command line of `rpcrdma cp`, or of `rpcrdma sync`. Returns an exit status. */
 int rr_cp_run(const struct rr_tool *tool, int argc, char **argv, bool sync);
 
-/* sync.c, for `rpcrdma sync`. In a dry run, these functions change nothing, and print their actions. */
+/* sync.c and remove.c, for `rpcrdma sync`. In a dry run, these functions change nothing, and print their
+ * actions. */
 
 /* Tells whether the destination has the same file or symbolic link already, so that it is not copied. If it
  * is a file, also sets its mode, owner and times. */
 bool rr_cp_sync_same(struct rr_cp *cp, const struct rr_cp_pair *pair);
-/* If cp->remove is set, removes a directory of the destination that is in the way of a file, or a file that
- * is in the way of a directory. Returns 0, also if nothing had to be removed; -1 after a failure, which was
- * reported, or a signal. */
+/* remove.c: if cp->remove is set, removes a directory of the destination that is in the way of a file, or a
+ * file that is in the way of a directory. Returns 0, also if nothing had to be removed; -1 after a failure,
+ * which was reported, or a signal. */
 int rr_cp_sync_clear(struct rr_cp *cp, const struct rr_cp_pair *pair);
-/* Removes the entries of the directory `to` of the destination, which rr_cp_there_begin() was called for,
- * that are not in catalog, which has the entries of the source and is sorted. Failures are reported and
- * counted. */
+/* remove.c: removes the entries of the directory `to` of the destination, which rr_cp_there_begin() was
+ * called for, that are not in catalog, which has the entries of the source and is sorted. Failures are
+ * reported and counted. */
 void rr_cp_sync_remove(struct rr_cp *cp, struct rr_place *to, const struct rr_catalog *catalog);
 /* In a dry run, prints the action ("copy") and the path of the current entry, and returns true: the caller
  * leaves the action out. Otherwise prints nothing, and returns false. */
@@ -241,6 +242,10 @@ void rr_cp_directory_there(struct rr_cp *cp, const struct rr_place *into, const 
  * copied. */
 void rr_cp_directory_end(
 	struct rr_cp *cp, const struct rr_place *from, const struct rr_place *to, const struct rr_info *info);
+
+/* tree.c: copies a directory with all that is in it. The parameters are those of rr_cp_entry(). */
+void rr_cp_directory(struct rr_cp *cp, struct rr_place *from, const char *name, const struct rr_info *info,
+	struct rr_place *to, const char *to_name);
 
 /* tree.c: copies the entries of the directory `from` into the directory `to`. If cp->remove is set, first
  * removes the entries of `to` that `from` does not have. If cp->absent is set (a dry run), `to` is not used.
