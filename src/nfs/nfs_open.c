@@ -14,23 +14,24 @@
 
 enum { OPEN_ADDRESSES = 8 }; /* addresses of a host that are tried, at most */
 
-/* Stores in *cred the user and the groups for which calls are made: those of config; if config has none, the
+/* Stores in *user the user and the groups for which calls are made: those of config; if config has none, the
  * user and group of the URL; else those of this process. */
 static int
-open_credential(const struct rpcrdma_nfs_config *config, const struct rr_url *url, char *machine,
-	struct rr_auth_sys *cred, struct rr_text *text)
+open_credential(const struct rpcrdma_nfs_config *config, const struct rr_url *url,
+	struct rpcrdma_auth_sys *user, struct rr_text *text)
 {
-	int error = rr_credential_sys(config->auth_sys, machine, cred, text);
+	int error = rr_credential_sys(config->auth_sys, user, text);
 
 	if (error || config->auth_sys)
 		return error;
 	if (url->has_uid)
-		cred->uid = url->uid;
+		user->uid = url->uid;
 	if (url->has_gid)
-		cred->gid = url->gid;
-	/* The groups that cred has by now are those of this process: the user in the URL has none of them. */
+		user->gid = url->gid;
+	/* The groups that *user has by now are those of this process: the user in the URL has none of them.
+	 */
 	if (url->has_uid || url->has_gid)
-		cred->gid_count = 0;
+		user->gid_count = 0;
 	return 0;
 }
 
@@ -76,7 +77,6 @@ int
 rr_nfs_open_url(struct rpcrdma_engine *engine, const struct rpcrdma_nfs_config *config,
 	const struct rr_url *url, const char *path, struct rpcrdma_nfs **nfs, struct rr_text *text)
 {
-	char machine[RPCRDMA_AUTH_SYS_NAME + 1] = "";
 	struct rr_nfs_config inner = {
 		.server = url->host,
 		.path = path,
@@ -90,7 +90,7 @@ rr_nfs_open_url(struct rpcrdma_engine *engine, const struct rpcrdma_nfs_config *
 		.rpc.retry = config->retry ? config->retry : OPEN_RETRY,
 		.rpc.connections = config->connections,
 	};
-	int error = open_credential(config, url, machine, &inner.rpc.cred, text);
+	int error = open_credential(config, url, &inner.rpc.user, text);
 
 	/* UINT64_MAX: a lost connection is not tried again. The inner configuration has 0 for that. */
 	if (config->retry == UINT64_MAX)

@@ -2,11 +2,13 @@
 #ifndef RR_RPC_AUTH_H
 #define RR_RPC_AUTH_H
 
+#include <rpcrdma/engine.h>
+
 #include "wire/rpc.h"
 
-/* Flavors of authentication, each with a const struct and a file: the octets that a flavor adds to messages,
- * what may be done with such messages, and how the credential is encoded and decoded. No other file looks at
- * the number of a flavor. */
+/* Flavors of authentication, each with a const struct and a file of auth/: the octets that a flavor adds to
+ * messages, what may be done with such messages, and how the credential is encoded and decoded. Of a call's
+ * credential, the layers above see what struct rr_caller (caller.h) says. */
 
 struct rpcrdma_request;
 
@@ -26,12 +28,12 @@ struct rr_auth {
 	 * directly. */
 	bool (*may_place)(struct rpcrdma_bytes cred);
 
-	/* Writes the body of a client's credential; the writer fails if there is no such credential. NULL:
-	 * clients here cannot use the flavor. */
-	void (*put)(struct rpcrdma_xdr_writer *writer, const struct rr_auth_sys *caller);
+	/* Writes the body of a client's credential; the writer fails if there is no such credential. user:
+	 * for flavors that name a user. NULL: clients here cannot use the flavor. */
+	void (*put)(struct rpcrdma_xdr_writer *writer, const struct rpcrdma_auth_sys *user);
 
-	/* Takes the credential and the verifier of a call into request. Returns RR_AUTH_OK or the reason for
-	 * the refusal. NULL: servers here cannot use the flavor. */
+	/* Checks the credential and the verifier of a call, and says in request->caller who asks. Returns
+	 * RR_AUTH_OK or the reason for the refusal. NULL: servers here cannot use the flavor. */
 	enum rr_auth_stat (*take)(const struct rr_call_header *call, struct rpcrdma_request *request);
 };
 

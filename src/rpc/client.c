@@ -20,7 +20,7 @@ client_encode_cred(struct rpcrdma_client *client, struct rr_text *text)
 	if (!auth->put)
 		return rr_fail(text, -RPCRDMA_ERR_NOTSUP, "there are no credentials of %s here", auth->name);
 	rpcrdma_xdr_writer_init(&writer, client->cred_body, sizeof(client->cred_body), NULL, 0);
-	auth->put(&writer, &client->config.cred);
+	auth->put(&writer, &client->config.user);
 	if (writer.failed)
 		return rr_fail(text, -RPCRDMA_ERR_INVAL,
 			"the %s credential has too many groups or too long a name", auth->name);
@@ -28,8 +28,6 @@ client_encode_cred(struct rpcrdma_client *client, struct rr_text *text)
 	client->auth = auth;
 	client->cred = (struct rr_opaque_auth){ auth->flavor, { body.stream, body.length } };
 	client->places = auth->may_place(client->cred.body);
-	/* The configuration lies in the caller's memory: pointers into it must not be kept. */
-	client->config.cred.machine = (struct rpcrdma_bytes){ 0 };
 	return 0;
 }
 

@@ -23,8 +23,8 @@ struct rr_client_config {
 	enum rr_transport transport;
 	struct sockaddr_storage address;
 	socklen_t address_size;
-	const struct rr_auth *auth; /* the flavor of its calls; NULL: AUTH_SYS */
-	struct rr_auth_sys cred; /* the caller, for flavors that name a caller; machine's memory is copied */
+	const struct rr_auth *auth;   /* the flavor of its calls; NULL: AUTH_SYS */
+	struct rpcrdma_auth_sys user; /* for flavors that name a user */
 	/* The time in ns for which the client tries to make a lost connection again before its calls fail,
 	 * from when the first of the calls began to wait for it; 0: it does not try. */
 	uint64_t retry;

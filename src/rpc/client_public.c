@@ -14,21 +14,19 @@ enum { CLIENT_ADDRESSES = 8 }; /* the most addresses of a host that are tried */
 struct public_plan {
 	struct rpcrdma_client_config theirs;
 	struct rr_client_config config;
-	char machine[RPCRDMA_AUTH_SYS_NAME + 1];
 	struct sockaddr_storage addresses[CLIENT_ADDRESSES];
 	int address_count;
 };
 
-/* Sets the flavor and the credential of the inner configuration as the public config has them. The name of
- * the caller's machine is copied to machine. */
+/* Sets the flavor and the user of the inner configuration as the public config has them. */
 static int
-public_take_credential(const struct rpcrdma_client_config *config, char *machine,
-	struct rr_client_config *inner, struct rr_text *text)
+public_take_credential(
+	const struct rpcrdma_client_config *config, struct rr_client_config *inner, struct rr_text *text)
 {
 	inner->auth = config->auth_none ? &rr_auth_none : &rr_auth_sys;
 	if (config->auth_none)
 		return 0;
-	return rr_credential_sys(config->auth_sys, machine, &inner->cred, text);
+	return rr_credential_sys(config->auth_sys, &inner->user, text);
 }
 
 /* Copies and checks the public configuration `theirs`, and fills in the plan: the inner configuration and the
@@ -53,7 +51,7 @@ public_make_plan(struct public_plan *plan, const struct rpcrdma_client_config *t
 			RPCRDMA_CONNECTIONS_MAX);
 	plan->config.retry = config->retry;
 	plan->config.connections = config->connections;
-	error = public_take_credential(config, plan->machine, &plan->config, text);
+	error = public_take_credential(config, &plan->config, text);
 	if (error < 0)
 		return error;
 	plan->address_count = rr_address_resolve(config->host ? config->host : LOOPBACK, config->port,
@@ -130,7 +128,6 @@ rpcrdma_request_client(struct rpcrdma_request *request, const struct rpcrdma_cli
 	struct rpcrdma_client **result)
 {
 	struct rpcrdma_engine *engine = request ? request->server->engine : NULL;
-	char machine[RPCRDMA_AUTH_SYS_NAME + 1];
 	struct rr_client_config inner = { 0 };
 	struct rpcrdma_client_config config;
 	struct rpcrdma_client *client;
@@ -141,7 +138,7 @@ rpcrdma_request_client(struct rpcrdma_request *request, const struct rpcrdma_cli
 	error = rr_config_take(&config, sizeof(config), sizeof(config), theirs,
 		"struct rpcrdma_client_config", &engine->text);
 	if (error == 0)
-		error = public_take_credential(&config, machine, &inner, &engine->text);
+		error = public_take_credential(&config, &inner, &engine->text);
 	if (error < 0)
 		return error;
 	error = rr_request_client(request, &inner, &client, &engine->text);

@@ -146,7 +146,7 @@ static uint64_t
 drc_identity(const struct rr_drc *drc, const struct rr_drc_key *key)
 {
 	struct {
-		uint32_t xid, prog, vers, proc, uid;
+		uint32_t xid, prog, vers, proc;
 		char host[RR_ADDRESS_TEXT];
 	} who;
 	const char *port = strrchr(key->peer, ':');
@@ -160,10 +160,10 @@ drc_identity(const struct rr_drc *drc, const struct rr_drc_key *key)
 	who.prog = key->prog;
 	who.vers = key->vers;
 	who.proc = key->proc;
-	who.uid = key->uid;
 	memcpy(who.host, key->peer, rr_min(length, sizeof(who.host)));
 	rr_siphash_init(&hash, drc->secret);
 	rr_siphash_add(&hash, &who, sizeof(who));
+	rr_caller_hash(key->caller, &hash);
 	drc_hash_arguments(&hash, key->call, key->args_at);
 	rr_siphash_end(&hash, tag);
 	memcpy(&id, tag, sizeof(id));

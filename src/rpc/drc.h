@@ -6,6 +6,7 @@
 
 #include "base/env.h"
 #include "base/map.h"
+#include "rpc/caller.h"
 
 /* The duplicate request cache: the answers to calls that must not be executed twice. A client that lost its
  * connection sends its outstanding calls again, with the same XIDs, and from another port. It then gets the
@@ -28,10 +29,11 @@ enum { RR_DRC_REPLY_MAX = 2048 }; /* octets of the largest answer that is kept *
 
 /* The properties by which two calls are the same. Of the message, only the arguments count, as octets of
  * the unreduced stream: a repeated call may travel inline, with Read chunks or as a long call, in another
- * way than the first call. The credential may be another credential of the same user. */
+ * way than the first call. The credential may be another credential of the same principal. */
 struct rr_drc_key {
 	const char *peer; /* as text; the port, behind the last colon, is ignored */
-	uint32_t xid, prog, vers, proc, uid;
+	uint32_t xid, prog, vers, proc;
+	const struct rr_caller *caller;
 	const struct rpcrdma_message *call;
 	uint32_t args_at; /* octets of the call's stream in front of its arguments */
 };

@@ -22,7 +22,7 @@ rpcrdma_request_auth_sys(const struct rpcrdma_request *request, struct rpcrdma_a
 	const struct rr_auth_sys *sys = &request->sys;
 
 	memset(auth_sys, 0, sizeof(*auth_sys));
-	if (!request->has_sys)
+	if (request->caller.flavor != RR_AUTH_SYS)
 		return false;
 	auth_sys->stamp = sys->stamp;
 	auth_sys->uid = sys->uid;

@@ -4,6 +4,7 @@
 
 #include <rpcrdma/server.h>
 
+#include "rpc/caller.h"
 #include "rpc/client.h"
 #include "rpc/drc.h"
 
@@ -20,10 +21,10 @@ struct rpcrdma_request {
 	struct rr_source source; /* the caller's address and port, as numbers */
 	struct rr_party
 		*party; /* of the connection: the memory of the reply counts for it (base/share/share.h) */
-	const struct rr_auth *auth; /* the flavor of the call */
-	bool places;                /* items may be placed directly with this flavor */
-	bool has_sys;               /* the credential names the caller, in sys */
-	struct rr_auth_sys sys;
+	const struct rr_auth *auth;      /* the flavor of the call */
+	bool places;                     /* items may be placed directly with this flavor */
+	struct rr_caller caller;         /* who asks; its groups lie in sys */
+	struct rr_auth_sys sys;          /* the credential, if it is one of AUTH_SYS */
 	uint32_t header;                 /* octets of the reply before its results */
 	uint32_t item_room, stream_room; /* the room for the reply: see struct rr_exchange */
 	/* For the memory that the result points to; it lives until the reply was sent. */

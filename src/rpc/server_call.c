@@ -116,7 +116,7 @@ call_repeat(struct rr_block *block)
 		.prog = request->prog,
 		.vers = request->vers,
 		.proc = request->proc,
-		.uid = request->has_sys ? request->sys.uid : UINT32_MAX,
+		.caller = &request->caller,
 		.call = &request->exchange->call,
 		.args_at = block->args_at,
 	};

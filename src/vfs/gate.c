@@ -5,9 +5,8 @@
 #include <string.h>
 
 #include "base/checked.h"
-#include "wire/rpc.h"
 
-_Static_assert((int)RR_VFS_GROUPS == (int)RR_AUTH_SYS_GIDS, "room for all groups of a credential");
+_Static_assert((int)RR_VFS_GROUPS >= (int)RR_AUTH_SYS_GIDS, "room for all groups of a credential");
 
 /* A process needs a privilege for the ports below this number. */
 enum { GATE_PRIVILEGED = 1024 };
@@ -155,21 +154,20 @@ gate_id(uint32_t id, uint32_t anonymous, bool squash)
 }
 
 void
-rr_gate_identify(
-	const struct rr_auth_sys *sys, const struct rr_right *right, struct rr_vfs_identity *identity)
+rr_gate_identify(const struct rr_caller *who, const struct rr_right *right, struct rr_vfs_identity *identity)
 {
 	struct rr_vfs_caller *caller = &identity->caller;
 	bool squash = right->squash != RR_SQUASH_NONE;
 
 	*caller = (struct rr_vfs_caller){ right->anon_uid, right->anon_gid, 0, identity->groups,
 		right->read_only };
-	if (!sys || right->squash == RR_SQUASH_ALL)
+	if (!who || !who->named || right->squash == RR_SQUASH_ALL)
 		return;
-	caller->uid = gate_id(sys->uid, right->anon_uid, squash);
-	caller->gid = gate_id(sys->gid, right->anon_gid, squash);
-	caller->group_count = (uint32_t)rr_min(sys->gid_count, RR_VFS_GROUPS);
+	caller->uid = gate_id(who->uid, right->anon_uid, squash);
+	caller->gid = gate_id(who->gid, right->anon_gid, squash);
+	caller->group_count = (uint32_t)rr_min(who->group_count, RR_VFS_GROUPS);
 	for (uint32_t i = 0; i < caller->group_count; i++)
-		identity->groups[i] = gate_id(sys->gids[i], right->anon_gid, squash);
+		identity->groups[i] = gate_id(who->groups[i], right->anon_gid, squash);
 }
 
 bool
@@ -178,6 +176,18 @@ rr_gate_same_user(const struct rr_vfs_identity *a, const struct rr_vfs_identity 
 	return a->caller.uid == b->caller.uid && a->caller.gid == b->caller.gid &&
 	       a->caller.group_count == b->caller.group_count &&
 	       memcmp(a->groups, b->groups, a->caller.group_count * sizeof(a->groups[0])) == 0;
+}
+
+/* Returns the flavor by which the caller was authenticated, as rules name it (RR_RIGHT_SYS, RR_RIGHT_NONE);
+ * 0 if no rule can name it. */
+static uint8_t
+gate_flavor(const struct rr_caller *who)
+{
+	switch (who->flavor) {
+	case RR_AUTH_SYS: return RR_RIGHT_SYS;
+	case RR_AUTH_NONE: return RR_RIGHT_NONE;
+	default: return 0;
+	}
 }
 
 /* Logs the refusal, and returns the answer for the caller. */
@@ -203,9 +213,9 @@ rr_gate_ask(struct rr_gate *gate, const struct rr_gate_caller *caller, uint32_t 
 	rule = rr_gate_rule(gate, caller, number);
 	if (!rule)
 		return gate_refuse(gate, caller, number);
-	if (!(rule->right.flavors & (caller->sys ? RR_RIGHT_SYS : RR_RIGHT_NONE)))
+	if (!(rule->right.flavors & gate_flavor(caller->who)))
 		return RR_GATE_FLAVOR;
-	rr_gate_identify(caller->sys, &rule->right, identity);
+	rr_gate_identify(caller->who, &rule->right, identity);
 	return RR_GATE_OPEN;
 }
 

@@ -3,6 +3,7 @@
 #define RR_VFS_GATE_H
 
 #include "base/peer_log.h"
+#include "rpc/caller.h"
 #include "vfs/rules.h"
 #include "vfs/vfs.h"
 
@@ -41,8 +42,8 @@ struct rr_gate {
 /* The caller of an operation, as the RPC call describes the caller. */
 struct rr_gate_caller {
 	struct rr_source source;
-	const struct rr_auth_sys *sys; /* the credential; NULL: AUTH_NONE */
-	uint8_t version;               /* RR_RIGHT_V3 or RR_RIGHT_V4: the version of NFS that is used */
+	const struct rr_caller *who;
+	uint8_t version; /* RR_RIGHT_V3 or RR_RIGHT_V4: the version of NFS that is used */
 };
 
 enum rr_gate_answer {
@@ -73,10 +74,10 @@ enum rr_gate_answer rr_gate_ask(struct rr_gate *gate, const struct rr_gate_calle
 enum rr_gate_answer rr_gate_ask_handle(struct rr_gate *gate, const struct rr_gate_caller *caller,
 	struct rpcrdma_bytes handle, struct rr_vfs_identity *identity);
 
-/* Stores in *identity the identity of a caller to whom a rule gives the rights *right. sys is the caller's
- * credential, or NULL for AUTH_NONE. */
+/* Stores in *identity the identity of a caller to whom a rule gives the rights *right. who is the caller, or
+ * NULL for nobody. */
 void rr_gate_identify(
-	const struct rr_auth_sys *sys, const struct rr_right *right, struct rr_vfs_identity *identity);
+	const struct rr_caller *who, const struct rr_right *right, struct rr_vfs_identity *identity);
 
 /* Tells whether two identities are those of one user with the same groups. Whether they may change something
  * is not compared. */

@@ -153,7 +153,7 @@ fake_open(struct fake *fake, const char *path, struct rpcrdma_nfs **nfs, struct 
 		.rpc = { .transport = RR_TRANSPORT_AUTO,
 			.address = fake->address,
 			.address_size = sizeof(struct sockaddr_in),
-			.cred = { .machine = { "test", 4 } },
+			.user = { .machine = "test" },
 			.retry = 60 * RR_SECOND },
 		.server = "fake",
 		.path = path,

@@ -430,7 +430,7 @@ fake4_open(struct fake4 *fake, enum rr_nfs_version version, struct rpcrdma_nfs *
 		.rpc = { .transport = RR_TRANSPORT_AUTO,
 			.address = fake->address,
 			.address_size = sizeof(struct sockaddr_in),
-			.cred = { .machine = { "test", 4 } },
+			.user = { .machine = "test" },
 			.retry = 60 * RR_SECOND },
 		.server = "fake",
 		.path = fake->path,

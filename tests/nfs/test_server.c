@@ -180,7 +180,7 @@ setup(void **state)
 	struct rr_nfs_config config = {
 		.rpc = { .transport = provider ? RR_TRANSPORT_AUTO : RR_TRANSPORT_TCP,
 			.address_size = sizeof world->address,
-			.cred = { .gid_count = 1, .gids = { GROUP } },
+			.user = { .gid_count = 1, .gids = { GROUP } },
 			.retry = 10 * RR_SECOND },
 		.server = "localhost",
 		.path = "/export",

@@ -14,15 +14,15 @@ never(struct rpcrdma_bytes cred)
 }
 
 static void
-put_word(struct rpcrdma_xdr_writer *writer, const struct rr_auth_sys *caller)
+put_word(struct rpcrdma_xdr_writer *writer, const struct rpcrdma_auth_sys *user)
 {
-	rpcrdma_put_u32(writer, caller->uid);
+	rpcrdma_put_u32(writer, user->uid);
 }
 
 static enum rr_auth_stat
 take_word(const struct rr_call_header *call, struct rpcrdma_request *request)
 {
-	request->has_sys = false;
+	request->caller = (struct rr_caller){ .flavor = call->cred.flavor };
 	return call->cred.body.length == sizeof(uint32_t) ? RR_AUTH_OK : RR_AUTH_BADCRED;
 }
 

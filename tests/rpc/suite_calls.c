@@ -80,18 +80,23 @@ the_server_sees_the_credential(void **state)
 	struct call *call = call_new(ECHO_ECHO);
 
 	assert_int_equal(call_run(world, call), 0);
-	assert_true(world->saw_sys);
-	assert_int_equal(world->sys.uid, 1000);
-	assert_int_equal(world->sys.gid, 100);
-	assert_int_equal(world->sys.gid_count, 2);
-	assert_int_equal(world->sys.gids[1], 27);
+	assert_int_equal(world->caller.flavor, RR_AUTH_SYS);
+	assert_true(world->caller.named);
+	assert_int_equal(world->caller.uid, 1000);
+	assert_int_equal(world->caller.gid, 100);
+	assert_int_equal(world->caller.group_count, 2);
+	assert_int_equal(world->caller.groups[1], 27);
+	assert_null(world->caller.principal);
 	rr_client_free(world->client);
 	world_client_config(world, &config);
 	config.auth = &rr_auth_none;
 	world->client = world_connect(world, &config);
 	call->done = false;
 	assert_int_equal(call_run(world, call), 0);
-	assert_false(world->saw_sys);
+	assert_int_equal(world->caller.flavor, RR_AUTH_NONE);
+	assert_false(world->caller.named);
+	assert_int_equal(world->caller.uid, 0);
+	assert_int_equal(world->caller.group_count, 0);
 	call_free(call);
 }
 

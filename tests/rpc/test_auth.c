@@ -40,15 +40,14 @@ what_is_served_is_complete_and_has_no_less_than_none(void **state)
 static uint32_t
 largest_call(const struct rr_auth *auth)
 {
-	static const char name[RR_AUTH_SYS_NAME];
-	const struct rr_auth_sys caller = { .gid_count = RR_AUTH_SYS_GIDS,
-		.machine = { name, sizeof(name) } };
+	struct rpcrdma_auth_sys user = { .gid_count = RR_AUTH_SYS_GIDS };
 	uint8_t body[RR_AUTH_BODY_MAX], out[RR_RPC_CALL_HEADER_MAX];
 	struct rpcrdma_xdr_writer writer;
 	struct rr_call_header call = { .cred.flavor = auth->flavor };
 
+	memset(user.machine, 'm', RR_AUTH_SYS_NAME);
 	rpcrdma_xdr_writer_init(&writer, body, sizeof(body), NULL, 0);
-	auth->put(&writer, &caller);
+	auth->put(&writer, &user);
 	assert_false(writer.failed);
 	call.cred.body = (struct rpcrdma_bytes){ body, (uint32_t)rpcrdma_xdr_length(&writer) };
 	rpcrdma_xdr_writer_init(&writer, out, sizeof(out), NULL, 0);

@@ -48,12 +48,14 @@ key_of(uint32_t xid)
 	static const struct rpcrdma_message call = { .stream = "head"
 							       "args",
 		.length = 8 };
+	static const struct rr_caller caller = { .flavor = RR_AUTH_SYS, .named = true };
 
 	return (struct rr_drc_key){ .peer = "192.0.2.1:700",
 		.xid = xid,
 		.prog = 1,
 		.vers = 2,
 		.proc = 3,
+		.caller = &caller,
 		.call = &call,
 		.args_at = 4 };
 }
@@ -119,6 +121,7 @@ everything_else_counts(void **state)
 		.length = 7 };
 	const struct rr_drc_key key = key_of(1);
 	struct rr_drc_key others[7];
+	struct rr_caller other = { .flavor = RR_AUTH_SYS, .named = true, .uid = 1 };
 	struct world world;
 
 	(void)state;
@@ -130,7 +133,7 @@ everything_else_counts(void **state)
 	others[1].prog++;
 	others[2].vers++;
 	others[3].proc++;
-	others[4].uid++;
+	others[4].caller = &other;
 	others[5].call = &other_args;
 	others[6].call = &fewer_args;
 	for (int i = 0; i < 7; i++)
@@ -229,10 +232,11 @@ the_oldest_makes_room_where_there_are_too_many(void **state)
 static bool
 executed_by(struct world *world, const char *peer, uint32_t uid, uint32_t xid)
 {
+	const struct rr_caller caller = { .flavor = RR_AUTH_SYS, .named = true, .uid = uid };
 	struct rr_drc_key key = key_of(xid);
 
 	key.peer = peer;
-	key.uid = uid;
+	key.caller = &caller;
 	return execute(world, &key, 40);
 }
 

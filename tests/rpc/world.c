@@ -27,9 +27,10 @@ note(struct world *world, const struct rpcrdma_request *request)
 	world->xids[world->handled++ % 1024] = request->exchange->xid;
 	world->stage.now += world->takes;
 	world->item_room = request->item_room;
-	world->saw_sys = request->has_sys;
-	if (request->has_sys)
-		world->sys = request->sys;
+	world->caller = request->caller;
+	if (request->caller.group_count > 0)
+		memcpy(world->groups, request->caller.groups, request->caller.group_count * sizeof(uint32_t));
+	world->caller.groups = world->groups;
 	if (world->peer > 0 && world->heard == 0 && recv(world->peer, &octet, 1, MSG_PEEK | MSG_DONTWAIT) > 0)
 		world->heard = world->handled;
 }
@@ -323,11 +324,7 @@ world_client_config(const struct world *world, struct rr_client_config *config)
 	*config = (struct rr_client_config){
 		.transport = world_provider ? RR_TRANSPORT_AUTO : RR_TRANSPORT_TCP,
 		.address_size = sizeof(world->address),
-		.cred = { .uid = 1000,
-			.gid = 100,
-			.gid_count = 2,
-			.gids = { 100, 27 },
-			.machine = { "here", 4 } },
+		.user = { .uid = 1000, .gid = 100, .gid_count = 2, .gids = { 100, 27 }, .machine = "here" },
 		.retry = 10 * RR_SECOND,
 	};
 	memcpy(&config->address, &world->address, sizeof(world->address));

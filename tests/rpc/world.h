@@ -46,9 +46,9 @@ struct world {
 	uint32_t kept_count, lost; /* requests that are kept now; requests whose connection was lost */
 	bool striking;             /* the next ECHO_TALLY loses its connection before its reply leaves */
 	struct rr_task strike;
-	uint32_t item_room; /* of the last call */
-	bool saw_sys;
-	struct rr_auth_sys sys;
+	uint32_t item_room;      /* of the last call */
+	struct rr_caller caller; /* of the last call; its groups are in groups */
+	uint32_t groups[RR_AUTH_SYS_GIDS];
 	uint32_t xids[1024]; /* of the calls that were handled */
 };
 

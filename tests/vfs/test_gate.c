@@ -25,7 +25,8 @@ struct world {
 	struct rr_vfs vfs;
 	struct rr_rules *rules;
 	struct rr_gate gate;
-	struct rr_auth_sys sys;
+	struct rr_caller who;
+	uint32_t groups[RR_VFS_GROUPS + 1];
 	struct rr_gate_caller caller;
 	struct rr_vfs_identity identity;
 };
@@ -55,8 +56,10 @@ world_begin(struct world *world, const char *first, const char *second, const ch
 	*world = (struct world){ .vfs = { .ops = &ops, .exports = exports, .export_count = 2 } };
 	world->rules = rules_of((const char *const[]){ first, second });
 	rr_gate_init(&world->gate, &world->vfs, world->rules, NULL);
-	world->sys = (struct rr_auth_sys){ .uid = 7, .gid = 8, .gid_count = 3, .gids = { 5, 0, UINT32_MAX } };
-	world->caller = (struct rr_gate_caller){ rr_address_source_of(from), &world->sys, RR_RIGHT_V3 };
+	world->groups[0] = 5;
+	world->groups[2] = UINT32_MAX;
+	world->who = (struct rr_caller){ RR_AUTH_SYS, true, 7, 8, 3, world->groups, NULL };
+	world->caller = (struct rr_gate_caller){ rr_address_source_of(from), &world->who, RR_RIGHT_V3 };
 }
 
 static void
@@ -143,7 +146,7 @@ a_host_counts_before_a_network_and_that_before_everybody(void **state)
 	world_begin(&world,
 		"*(ro) 192.0.2.0/24(all_squash,anonuid=1) 192.0.2.0/28(rw) 192.0.2.1(no_root_squash)", "",
 		"192.0.2.1:1");
-	world.sys.uid = 0;
+	world.who.uid = 0;
 	assert_int_equal(ask(&world, 0), RR_GATE_OPEN);
 	assert_int_equal(world.identity.caller.uid, 0);
 	/* Of two networks, the first counts. */
@@ -164,7 +167,7 @@ root_is_squashed_unless_the_rule_says_otherwise(void **state)
 	(void)state;
 	world_begin(&world, "*(rw,anonuid=11,anongid=12)", "*(rw,no_root_squash)", "192.0.2.1:1");
 	caller = &world.identity.caller;
-	world.sys.uid = world.sys.gid = 0;
+	world.who.uid = world.who.gid = 0;
 	assert_int_equal(ask(&world, 0), RR_GATE_OPEN);
 	assert_int_equal(caller->uid, 11);
 	assert_int_equal(caller->gid, 12);
@@ -203,9 +206,9 @@ all_groups_of_a_credential_count_and_no_more(void **state)
 
 	(void)state;
 	world_begin(&world, "*", "", "192.0.2.1:1");
-	world.sys.gid_count = UINT32_MAX;
-	for (uint32_t i = 0; i < RR_AUTH_SYS_GIDS; i++)
-		world.sys.gids[i] = 100 + i;
+	world.who.group_count = UINT32_MAX;
+	for (uint32_t i = 0; i <= RR_VFS_GROUPS; i++)
+		world.groups[i] = 100 + i;
 	assert_int_equal(ask(&world, 0), RR_GATE_OPEN);
 	assert_int_equal(world.identity.caller.group_count, RR_VFS_GROUPS);
 	assert_int_equal(world.identity.caller.groups[15], 115);
@@ -221,11 +224,17 @@ a_flavor_that_the_rule_does_not_name_is_refused(void **state)
 	world_begin(&world, "*", "*(sec=none)", "192.0.2.1:1");
 	assert_int_equal(ask(&world, 0), RR_GATE_OPEN);
 	assert_int_equal(ask(&world, 1), RR_GATE_FLAVOR);
-	world.caller.sys = NULL;
+	world.who = (struct rr_caller){ .flavor = RR_AUTH_NONE };
 	assert_int_equal(ask(&world, 0), RR_GATE_FLAVOR);
 	assert_int_equal(ask(&world, 1), RR_GATE_OPEN);
 	assert_int_equal(world.identity.caller.uid, RR_VFS_NOBODY);
 	assert_int_equal(world.identity.caller.group_count, 0);
+	/* A flavor for which rules have no word. */
+	world.who = (struct rr_caller){
+		.flavor = RR_RPCSEC_GSS, .named = true, .uid = 7, .principal = "alice@HERE"
+	};
+	assert_int_equal(ask(&world, 0), RR_GATE_FLAVOR);
+	assert_int_equal(ask(&world, 1), RR_GATE_FLAVOR);
 	world_end(&world);
 }
 

@@ -97,9 +97,9 @@ rr_nfs_done(struct rr_vfs_call *call)
 struct rr_gate_caller
 rr_nfs_caller(const struct rpcrdma_request *request)
 {
-	return (struct rr_gate_caller){ .source = request->source,
-		.sys = request->has_sys ? &request->sys : NULL,
-		.version = RR_RIGHT_V3 };
+	return (struct rr_gate_caller){
+		.source = request->source, .who = &request->caller, .version = RR_RIGHT_V3
+	};
 }
 
 /* Asks the gate, which decides on access to exports, whether the caller may use the exports of both handles.

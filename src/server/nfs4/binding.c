@@ -146,14 +146,14 @@ binding_channels(const struct rr_nfs4_session *session, channel_dir_from_client4
  * connection to it: callbacks go to the client alone. A connection that SEQUENCE has bound may come from any
  * address. */
 static struct rr_nfs4_session *
-binding_session(const struct rr_nfs4_sessions *sessions, struct rr_nfs4_principal principal,
+binding_session(const struct rr_nfs4_sessions *sessions, const struct rr_caller *caller,
 	const struct rr_nfs4_conn *conn, const sessionid4 id)
 {
 	struct rr_nfs4_session *session = rr_nfs4_session_find(sessions, id);
 
-	if (!session || rr_nfs4_client_is_of(session->client, principal, &conn->origin))
+	if (!session || rr_nfs4_client_is_of(session->client, caller, &conn->origin))
 		return session;
-	return rr_nfs4_bound(session, conn) && rr_nfs4_principal_same(session->client->principal, principal)
+	return rr_nfs4_bound(session, conn) && rr_caller_same_principal(&session->client->principal, caller)
 		       ? session
 		       : NULL;
 }
@@ -168,10 +168,10 @@ binding_session(const struct rr_nfs4_sessions *sessions, struct rr_nfs4_principa
  * connection cannot be bound now, it fails with NFS4ERR_DELAY.
  */
 void
-rr_nfs4_bind_conn_to_session(const struct rr_nfs4_sessions *sessions, struct rr_nfs4_principal principal,
+rr_nfs4_bind_conn_to_session(const struct rr_nfs4_sessions *sessions, const struct rr_caller *caller,
 	struct rr_nfs4_conn *conn, const BIND_CONN_TO_SESSION4args *args, BIND_CONN_TO_SESSION4res *res)
 {
-	struct rr_nfs4_session *session = binding_session(sessions, principal, conn, args->bctsa_sessid);
+	struct rr_nfs4_session *session = binding_session(sessions, caller, conn, args->bctsa_sessid);
 	BIND_CONN_TO_SESSION4resok *ok = &res->u.bctsr_resok4;
 	uint32_t channels = session ? binding_channels(session, args->bctsa_dir) : 0, bound;
 

@@ -437,10 +437,7 @@ compound_init(struct rr_nfs4_compound *c, struct rr_nfs4_server *server, struct 
 	c->limit = compound_limit(request);
 	c->front = rr_nfs4_size_in_front(c);
 	c->resume = compound_resume;
-	c->principal =
-		(struct rr_nfs4_principal){ request->auth->flavor, request->has_sys ? request->sys.uid : 0 };
-	c->caller = (struct rr_gate_caller){ request->source, request->has_sys ? &request->sys : NULL,
-		RR_RIGHT_V4 };
+	c->caller = (struct rr_gate_caller){ request->source, &request->caller, RR_RIGHT_V4 };
 	/* Until the gate is asked about a filehandle, the caller is nobody. */
 	rr_gate_identify(NULL, &rr_right_default, &c->identity);
 	rr_list_init(&c->waiter.link);

@@ -95,7 +95,6 @@ struct rr_nfs4_compound {
 	struct rr_nfs4_connection *connection; /* NULL: the connection has ended meanwhile */
 	struct rr_nfs4_turn turn;      /* turn.session: NULL where the compound began without SEQUENCE */
 	struct rr_nfs4_client *client; /* of the session, held by it */
-	struct rr_nfs4_principal principal;
 	struct rr_gate_caller caller;
 	struct rr_vfs_identity identity; /* of the caller, in the export of the current filehandle */
 	/* Called from the loop when what the operation has waited for has come: goes on with the step, when

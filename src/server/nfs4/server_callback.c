@@ -142,8 +142,8 @@ callback_way_make(struct rr_nfs4_connection *connection, struct rpcrdma_request 
 	const struct rr_nfs4_session *session)
 {
 	const struct rr_client_config config = {
-		.auth = session->has_sys ? &rr_auth_sys : &rr_auth_none,
-		.cred = { .uid = session->sys_uid, .gid = session->sys_gid },
+		.auth = session->has_sys ? NULL : &rr_auth_none,
+		.user = { .uid = session->sys_uid, .gid = session->sys_gid },
 	};
 	const struct rr_env *env = connection->server->env;
 	struct callback_way *way;

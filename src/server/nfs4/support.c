@@ -192,14 +192,14 @@ support_owns(const struct rr_vfs_caller *caller, const struct rr_vfs_set *set)
 bool
 rr_nfs4_owner_differs(const struct rr_nfs4_compound *c, const struct rr_vfs_set *set)
 {
-	const struct rr_auth_sys *sys = c->caller.sys;
+	const struct rr_caller *who = c->caller.who;
 	struct rr_vfs_caller named;
 
 	if (support_owns(&c->identity.caller, set))
 		return false;
-	if (!sys)
+	if (!who->named)
 		return true;
-	named = (struct rr_vfs_caller){ sys->uid, sys->gid, sys->gid_count, sys->gids, false };
+	named = (struct rr_vfs_caller){ who->uid, who->gid, who->group_count, who->groups, false };
 	return !support_owns(&named, set);
 }
 
@@ -337,7 +337,7 @@ support_use(struct rr_nfs4_compound *c, const struct rr_nfs4_state *state, uint3
 	/* RFC 8881, 18.16.4: "the server MUST NOT impose any requirement that READs and WRITEs sent for an
 	 * open file have the same credentials as the OPEN itself, and the server is REQUIRED to perform
 	 * access checking". */
-	if (rr_nfs4_principal_same(open->opened->opener, c->principal))
+	if (rr_caller_same_principal(&open->opened->opener, c->caller.who))
 		c->opened[index] = rr_nfs4_opened_hold(open->opened);
 	else
 		c->reserved[index] = true;

@@ -203,8 +203,7 @@ rr_check_find_objects(struct rr_check *check, const char *url)
 void
 rr_check_identify(struct rr_check *check)
 {
-	gethostname(check->host, sizeof(check->host) - 1);
-	check->cred.machine = (struct rpcrdma_bytes){ check->host, (uint32_t)strlen(check->host) };
+	gethostname(check->cred.machine, sizeof(check->cred.machine) - 1);
 	check->cred.uid = check->url.has_uid ? check->url.uid : (uint32_t)geteuid();
 	check->cred.gid = check->url.has_gid ? check->url.gid : (uint32_t)getegid();
 }

@@ -141,8 +141,7 @@ struct rr_check {
 	struct rpcrdma_nfs_handle directory, file;
 	bool has_directory, has_file;
 	char file_path[RR_URL_PATH + 256]; /* the path of the file, as in a URL */
-	char host[RR_AUTH_SYS_NAME + 1];   /* name of this machine, for cred */
-	struct rr_auth_sys cred;           /* of all calls but NULL */
+	struct rpcrdma_auth_sys cred;      /* of all calls but NULL */
 	struct rr_text no_objects;         /* why there is no directory or file */
 	struct rr_text no_right; /* why the user may not read what the URL names; "": the user may */
 	struct rr_check_result results[RR_CHECK_RESULTS];

@@ -3,12 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "rpc/credential.h"
 #include "tool/check/check.h"
 
 /* The calls that test cases make, and the messages that come back. */
 
 /* Octets of memory for a message that is sent, and for a credential. */
-enum { TALK_MAX = 65536, TALK_AUTH = 512 };
+enum { TALK_MAX = 65536 };
 
 /* ---- Verdicts ---- */
 
@@ -39,22 +40,19 @@ rr_check_skip(struct rr_text *why, const char *format, ...)
 uint32_t
 rr_check_put_rpc(const struct rr_check_peer *peer, const struct rr_check_call *call, void *out, uint32_t size)
 {
-	uint8_t cred[TALK_AUTH];
-	struct rpcrdma_xdr_writer writer, body;
+	uint8_t cred[RR_AUTH_BODY_MAX];
+	struct rpcrdma_xdr_writer writer;
 	struct rr_call_header header = { .xid = call->rpc_xid ? call->rpc_xid : call->xid,
 		.prog = NFS_PROGRAM,
 		.vers = call->vers ? call->vers : NFS_V3,
 		.proc = call->proc };
 
-	rpcrdma_xdr_writer_init(&body, cred, sizeof(cred), NULL, 0);
-	rr_auth_sys_put(&body, &peer->check->cred);
 	if (call->proc != 0)
-		header.cred =
-			(struct rr_opaque_auth){ RR_AUTH_SYS, { cred, (uint32_t)rpcrdma_xdr_length(&body) } };
+		header.cred = rr_credential_encode(&peer->check->cred, cred);
 	rpcrdma_xdr_writer_init(&writer, out, size, NULL, 0);
 	rr_rpc_put_call(&writer, &header);
 	rpcrdma_put_fixed(&writer, call->args.data, call->args.length);
-	return writer.failed || body.failed ? 0 : (uint32_t)rpcrdma_xdr_length(&writer);
+	return writer.failed ? 0 : (uint32_t)rpcrdma_xdr_length(&writer);
 }
 
 int

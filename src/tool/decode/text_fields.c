@@ -2,6 +2,7 @@
 #include <inttypes.h>
 
 #include "decode/names.h"
+#include "rpc/credential.h"
 #include "tool/decode/decode.h"
 
 static void
@@ -38,16 +39,12 @@ fields_lists(const struct rr_chunk_lists *lists)
 static void
 fields_auth(const char *name, const struct rr_opaque_auth *auth)
 {
-	struct rr_auth_sys sys;
+	struct rpcrdma_auth_sys sys;
 
 	printf("    %s: flavor %" PRIu32 ", %" PRIu32 " octets", name, auth->flavor, auth->body.length);
-	if (auth->flavor == RR_AUTH_SYS && rr_auth_sys_get(auth->body, &sys)) {
-		char machine[RR_AUTH_SYS_NAME + 1];
-
-		snprintf(machine, sizeof(machine), "%.*s", (int)sys.machine.length,
-			(const char *)sys.machine.data);
-		printf(": machine %s, uid %" PRIu32 ", gid %" PRIu32 ", gids", rr_tool_mask(machine), sys.uid,
-			sys.gid);
+	if (rr_credential_decode(auth, &sys)) {
+		printf(": machine %s, uid %" PRIu32 ", gid %" PRIu32 ", gids", rr_tool_mask(sys.machine),
+			sys.uid, sys.gid);
 		for (uint32_t i = 0; i < sys.gid_count; i++)
 			printf(" %" PRIu32, sys.gids[i]);
 	}

@@ -308,8 +308,8 @@ access_depends_on_who_asks(void **state)
 	world_file(world, "file", "", 0640);
 	world_caller(world, WORLD_OTHER);
 	assert_int_equal(allowed(world, "file"), 0);
-	world->request.sys.gid_count = 1;
-	world->request.sys.gids[0] = WORLD_USER;
+	world->request.caller.group_count = 1;
+	world->groups[0] = WORLD_USER;
 	assert_int_equal(allowed(world, "file"), ACCESS3_READ);
 	world_no_one(world);
 	assert_int_equal(allowed(world, "file"), 0);

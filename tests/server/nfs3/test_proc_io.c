@@ -484,7 +484,7 @@ permission_is_the_callers(void **state)
 	assert_int_equal(res.status, NFS3ERR_ACCES);
 	world_agrees(world, &res.u.resfail.file_attributes, "file");
 	assert_int_equal(write_at(world, file, 0, "x", UNSTABLE).status, NFS3ERR_ACCES);
-	world->request.sys.gid = WORLD_USER;
+	world->request.caller.gid = WORLD_USER;
 	res = read_at(world, file, 0, 10);
 	check_read(&res, "hello", true);
 	assert_int_equal(write_at(world, file, 0, "x", UNSTABLE).status, NFS3ERR_ACCES);

@@ -58,8 +58,8 @@ a_directory_passes_its_group_on(void **state)
 
 	assert_int_equal(chown(world->path, WORLD_USER, 555), 0);
 	assert_int_equal(chmod(world->path, 02775), 0);
-	world->request.sys.gid_count = 1;
-	world->request.sys.gids[0] = 555;
+	world->request.caller.group_count = 1;
+	world->groups[0] = 555;
 	assert_int_equal(make_directory(world, world->root, "d", 0750).status, NFS3_OK);
 	assert_int_equal(world_stat(world, "d").st_mode & 07777, 02750);
 	assert_int_equal(world_stat(world, "d").st_gid, 555);

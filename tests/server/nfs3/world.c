@@ -152,14 +152,13 @@ world_teardown(void **state)
 void
 world_caller(struct world *world, uint32_t id)
 {
-	world->request.has_sys = true;
-	world->request.sys = (struct rr_auth_sys){ .uid = id, .gid = id };
+	world->request.caller = (struct rr_caller){ RR_AUTH_SYS, true, id, id, 0, world->groups, NULL };
 }
 
 void
 world_no_one(struct world *world)
 {
-	world->request.has_sys = false;
+	world->request.caller = (struct rr_caller){ .flavor = RR_AUTH_NONE };
 }
 
 /* Every result must be one that the schema can express. */

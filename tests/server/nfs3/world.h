@@ -32,8 +32,9 @@ struct world {
 	struct rr_nfs_server *server;
 	struct rr_service services[RR_NFS_SERVICES];
 	struct rpcrdma_request request;
-	enum rpcrdma_handled handled; /* of the last call */
-	uint32_t size;                /* octets of its result's stream */
+	uint32_t groups[RR_VFS_GROUPS]; /* of the request's caller */
+	enum rpcrdma_handled handled;   /* of the last call */
+	uint32_t size;                  /* octets of its result's stream */
 	nfs_fh3 root;
 	union {
 		max_align_t align;

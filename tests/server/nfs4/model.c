@@ -98,7 +98,8 @@ step_start(uint32_t number)
 	struct model_client *client = &world.clients[number];
 	const char name = (char)('a' + number);
 	client_owner4 owner = { .co_verifier = { ++client->verifier }, .co_ownerid = { &name, 1 } };
-	const struct rr_nfs4_exchange exchange = { &owner, { 1, 0 }, false };
+	static const struct rr_caller maker = { .flavor = RR_AUTH_SYS, .named = true };
+	const struct rr_nfs4_exchange exchange = { &owner, &maker, false };
 
 	model_check(
 		rr_nfs4_exchange_id(&world.tables.clients, &exchange, world.now, &client->client) == NFS4_OK,

@@ -76,7 +76,8 @@ client(struct world *world, uint64_t now)
 	char name[16];
 	client_owner4 owner = { .co_ownerid = { name,
 					(uint32_t)snprintf(name, sizeof(name), "%u", ++world->names) } };
-	const struct rr_nfs4_exchange exchange = { &owner, { 1, 0 }, false };
+	static const struct rr_caller maker = { .flavor = RR_AUTH_SYS, .named = true };
+	const struct rr_nfs4_exchange exchange = { &owner, &maker, false };
 	struct rr_nfs4_client *made;
 
 	assert_int_equal(rr_nfs4_exchange_id(&world->tables.clients, &exchange, now, &made), NFS4_OK);
@@ -265,7 +266,8 @@ opens_are_found_by_their_filehandle_in_few_steps(void **state)
 		open = reserved.state;
 		first = first ? first : open;
 		rr_nfs4_state_release(open);
-		assert_true(rr_nfs4_state_opened(open, (void *)world, (struct rr_nfs4_principal){ 1, 0 }));
+		assert_true(rr_nfs4_state_opened(
+			open, (void *)world, &(struct rr_caller){ .flavor = RR_AUTH_SYS, .named = true }));
 	}
 	for (uint32_t name = 0; name < COUNT; name++) {
 		bool is_there = name == 0 || name >= SAME;

@@ -48,15 +48,25 @@ teardown(void **state)
 
 /* Makes an EXCHANGE_ID, and checks that EXCHANGE_ID may answer with the status that it returns. */
 static nfsstat4
-exchange(struct world *world, const char *name, uint8_t verifier, uint32_t uid, bool update,
+exchange_by(struct world *world, const client_owner4 *owner, const struct rr_caller *caller, bool update,
 	struct rr_nfs4_client **client)
 {
-	client_owner4 owner = { .co_verifier = { verifier }, .co_ownerid = { name, (uint32_t)strlen(name) } };
-	const struct rr_nfs4_exchange exchange = { &owner, { 1, uid }, update };
+	const struct rr_nfs4_exchange exchange = { owner, caller, update };
 	nfsstat4 status = rr_nfs4_exchange_id(&world->clients, &exchange, world->now, client);
 
 	assert_true(rr_nfs4_status_allowed(OP_EXCHANGE_ID, status));
 	return status;
+}
+
+/* Makes the EXCHANGE_ID of a client with this name, by the user with this number. */
+static nfsstat4
+exchange(struct world *world, const char *name, uint8_t verifier, uint32_t uid, bool update,
+	struct rr_nfs4_client **client)
+{
+	client_owner4 owner = { .co_verifier = { verifier }, .co_ownerid = { name, (uint32_t)strlen(name) } };
+	const struct rr_caller caller = { .flavor = RR_AUTH_SYS, .named = true, .uid = uid };
+
+	return exchange_by(world, &owner, &caller, update, client);
 }
 
 static struct rr_nfs4_client *
@@ -107,6 +117,29 @@ another_principal_is_refused_while_there_is_state_in_a_lease(void **state)
 	assert_int_equal(exchange(world, "a", 1, 7, false, &other), NFS4_OK);
 	assert_int_equal(world->ended, 1);
 	assert_int_equal(other->phase, RR_NFS4_UNCONFIRMED);
+}
+
+/* 2.10.8.3: a principal that its flavor names is known by its name, whatever user it is mapped to. */
+static void
+a_principal_with_a_name_is_known_by_the_name(void **state)
+{
+	static const struct rr_caller alice = { RR_RPCSEC_GSS, true, 7, .principal = "alice@HERE" },
+				      elsewhere = { RR_RPCSEC_GSS, true, 8, .principal = "alice@HERE" },
+				      bob = { RR_RPCSEC_GSS, true, 7, .principal = "bob@HERE" },
+				      claimed = { RR_AUTH_SYS, true, 7 };
+	client_owner4 owner = { .co_ownerid = { "a", 1 } };
+	struct world *world = *state;
+	struct rr_nfs4_client *client, *other;
+
+	assert_int_equal(exchange_by(world, &owner, &alice, false, &client), NFS4_OK);
+	rr_nfs4_client_confirm(client, world->now);
+	client->session_count = 1;
+	assert_int_equal(exchange_by(world, &owner, &elsewhere, false, &other), NFS4_OK);
+	assert_ptr_equal(other, client);
+	assert_int_equal(exchange_by(world, &owner, &bob, false, &other), NFS4ERR_CLID_INUSE);
+	assert_int_equal(exchange_by(world, &owner, &claimed, false, &other), NFS4ERR_CLID_INUSE);
+	assert_int_equal(exchange_by(world, &owner, &bob, true, &other), NFS4ERR_PERM);
+	client->session_count = 0;
 }
 
 /* "5. Client Restart" */
@@ -210,6 +243,7 @@ main(void)
 		TEST(an_unconfirmed_record_is_replaced_by_a_new_id),
 		TEST(a_confirmed_record_keeps_its_id),
 		TEST(another_principal_is_refused_while_there_is_state_in_a_lease),
+		TEST(a_principal_with_a_name_is_known_by_the_name),
 		TEST(a_restarted_client_keeps_its_old_record_until_the_new_one_is_confirmed),
 		TEST(an_update_needs_the_confirmed_record_as_it_is),
 		TEST(leases_end),

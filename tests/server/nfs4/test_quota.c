@@ -105,6 +105,9 @@ teardown(void **state)
 	return 0;
 }
 
+/* The caller of all calls. */
+static const struct rr_caller maker = { .flavor = RR_AUTH_SYS, .named = true };
+
 /* Makes a new client on that connection. NULL: the answer was NFS4ERR_DELAY. */
 static struct rr_nfs4_client *
 exchange(struct world *world, struct rr_nfs4_conn *conn)
@@ -112,7 +115,7 @@ exchange(struct world *world, struct rr_nfs4_conn *conn)
 	char name[16];
 	client_owner4 owner = { .co_ownerid = { name,
 					(uint32_t)snprintf(name, sizeof(name), "%u", ++world->names) } };
-	const struct rr_nfs4_exchange exchange = { &owner, { 1, 0 }, false, &conn->origin };
+	const struct rr_nfs4_exchange exchange = { &owner, &maker, false, &conn->origin };
 	struct rr_nfs4_client *made;
 	nfsstat4 status = rr_nfs4_exchange_id(&world->tables.clients, &exchange, 0, &made);
 
@@ -135,7 +138,7 @@ create_session(struct world *world, struct rr_nfs4_client *client, struct rr_nfs
 		.csa_sequence = client->sequence + 1,
 		.csa_fore_chan_attrs = wanted,
 		.csa_back_chan_attrs = wanted };
-	const struct rr_nfs4_create create = { &args, { 1, 0 }, { 1 << 20, 1 << 20, 4096, 128, 64, 4096 },
+	const struct rr_nfs4_create create = { &args, &maker, { 1 << 20, 1 << 20, 4096, 128, 64, 4096 },
 		conn };
 
 	memset(&world->created, 0, sizeof(world->created));

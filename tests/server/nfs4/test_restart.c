@@ -410,6 +410,87 @@ an_identity_that_cannot_be_read_stays(void **state)
 	stage_remove(path);
 }
 
+/* What take_one() was given, with the octets that its pointers point to. */
+struct taken {
+	uint32_t count;
+	struct rr_nfs4_recorded recorded;
+	char owner[16], name[16];
+};
+
+static int
+take_one(void *ctx, const struct rr_nfs4_recorded *recorded)
+{
+	struct taken *taken = ctx;
+
+	taken->count++;
+	taken->recorded = *recorded;
+	memcpy(taken->owner, recorded->owner.data, recorded->owner.length);
+	snprintf(taken->name, sizeof(taken->name), "%s",
+		recorded->principal.principal ? recorded->principal.principal : "-");
+	return 0;
+}
+
+/* Writes the octets into the only record of the directory. */
+static void
+overwrite(const char *path, const uint8_t *data, size_t length)
+{
+	char name[STAGE_PATH + 32];
+	FILE *file;
+
+	snprintf(name, sizeof(name), "%s/0000000000000001", path);
+	file = fopen(name, "w");
+	assert_non_null(file);
+	assert_int_equal(fwrite(data, 1, length, file), length);
+	fclose(file);
+}
+
+/* 8.4.2.1: the principal is part of a record. Its name comes back with it, and no bit of it can change. */
+static void
+a_record_keeps_the_name_of_its_principal(void **state)
+{
+	static const struct rr_caller alice = { RR_RPCSEC_GSS, true, 7, .principal = "alice@HERE" };
+	const struct rr_nfs4_recorded recorded = { 1, alice, 90, { "client", 6 } };
+	struct rr_nfs4_record_dir *dir;
+	struct taken taken = { 0 };
+	struct rr_text text = { "" };
+	char path[STAGE_PATH], name[STAGE_PATH + 32];
+	struct rr_env quiet = rr_env_system;
+	uint8_t data[128];
+	size_t length;
+	FILE *file;
+
+	(void)state;
+	quiet.log = NULL;
+	stage_directory(path);
+	assert_int_equal(rr_nfs4_record_dir_open(&quiet, path, &dir, &text), 0);
+	assert_true(rr_nfs4_record_write(dir, &recorded));
+	assert_int_equal(rr_nfs4_record_dir_read(dir, take_one, &taken, &text), 0);
+	assert_int_equal(taken.count, 1);
+	assert_int_equal(taken.recorded.principal.flavor, RR_RPCSEC_GSS);
+	assert_string_equal(taken.name, "alice@HERE");
+	assert_int_equal(taken.recorded.owner.length, 6);
+	assert_memory_equal(taken.owner, "client", 6);
+	snprintf(name, sizeof(name), "%s/0000000000000001", path);
+	file = fopen(name, "r");
+	assert_non_null(file);
+	length = fread(data, 1, sizeof(data), file);
+	fclose(file);
+	assert_int_equal(length, 20 + 6 + 10 + 4);
+	for (size_t bit = 0; bit < 8 * length; bit++) {
+		data[bit / 8] ^= (uint8_t)(1u << bit % 8);
+		overwrite(path, data, length);
+		assert_int_equal(rr_nfs4_record_dir_read(dir, take_one, &taken, &text), 0);
+		data[bit / 8] ^= (uint8_t)(1u << bit % 8);
+	}
+	for (size_t less = 0; less < length; less++) {
+		overwrite(path, data, less);
+		assert_int_equal(rr_nfs4_record_dir_read(dir, take_one, &taken, &text), 0);
+	}
+	assert_int_equal(taken.count, 1);
+	rr_nfs4_record_dir_close(dir);
+	stage_remove(path);
+}
+
 static int
 take_none(void *ctx, const struct rr_nfs4_recorded *recorded)
 {
@@ -422,7 +503,8 @@ static void
 records_without_memory_are_an_error_with_a_text(void **state)
 {
 	static uint8_t owner[] = "client";
-	const struct rr_nfs4_recorded recorded = { 1, { 1, 0 }, 90, { owner, 6 } };
+	const struct rr_nfs4_recorded recorded = { 1, { .flavor = RR_AUTH_SYS, .named = true }, 90,
+		{ owner, 6 } };
 	struct rr_nfs4_record_dir *dir;
 	struct rr_text text = { "" };
 	char path[STAGE_PATH];
@@ -455,6 +537,7 @@ main(void)
 		TEST(records_that_fail_do_not_fill_the_log),
 		TEST(the_server_is_the_same_one),
 		cmocka_unit_test(an_identity_that_cannot_be_read_stays),
+		cmocka_unit_test(a_record_keeps_the_name_of_its_principal),
 		cmocka_unit_test(records_without_memory_are_an_error_with_a_text),
 	};
 

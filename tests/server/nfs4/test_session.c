@@ -29,11 +29,12 @@ static const channel_attrs4 wanted = { .ca_maxrequestsize = 8192,
 static const struct rr_nfs4_limits limits = { 1 << 20, 1 << 20, 4096, 128, 64, 4096 };
 
 /* The user that the client's EXCHANGE_ID came from, and another user. */
-static const struct rr_nfs4_principal owner = { AUTH_SYS, 0 }, other_user = { AUTH_SYS, 5 };
+static const struct rr_caller owner = { RR_AUTH_SYS, .named = true },
+			      other_user = { RR_AUTH_SYS, .named = true, .uid = 5 };
 
 static nfsstat4
 create_over(struct world *world, sequenceid4 sequence, uint32_t flags, const channel_attrs4 *fore,
-	struct rr_nfs4_principal principal, struct rr_nfs4_conn *conn)
+	const struct rr_caller *caller, struct rr_nfs4_conn *conn)
 {
 	CREATE_SESSION4args args = { .csa_clientid = rr_nfs4_client_id(world->client),
 		.csa_sequence = sequence,
@@ -41,7 +42,7 @@ create_over(struct world *world, sequenceid4 sequence, uint32_t flags, const cha
 		.csa_fore_chan_attrs = *fore,
 		.csa_back_chan_attrs = wanted,
 		.csa_sec_parms = { world->sec_count, &world->sec } };
-	const struct rr_nfs4_create create = { &args, principal, limits, conn, world->now };
+	const struct rr_nfs4_create create = { &args, caller, limits, conn, world->now };
 
 	if (world->back_slots > 0)
 		args.csa_back_chan_attrs.ca_maxrequests = world->back_slots;
@@ -53,7 +54,7 @@ create_over(struct world *world, sequenceid4 sequence, uint32_t flags, const cha
 static nfsstat4
 create_with(struct world *world, sequenceid4 sequence, uint32_t flags, const channel_attrs4 *fore)
 {
-	return create_over(world, sequence, flags, fore, owner, &world->conn);
+	return create_over(world, sequence, flags, fore, &owner, &world->conn);
 }
 
 static nfsstat4
@@ -72,11 +73,11 @@ connect_from(struct world *world, struct rr_nfs4_conn *conn, const char *peer)
 
 /* Sends an EXCHANGE_ID of the owner "client" with this first octet of the verifier. */
 static nfsstat4
-exchange(struct world *world, struct rr_nfs4_principal principal, struct rr_nfs4_conn *conn, uint8_t verifier,
+exchange(struct world *world, const struct rr_caller *caller, struct rr_nfs4_conn *conn, uint8_t verifier,
 	struct rr_nfs4_client **client)
 {
 	client_owner4 name = { .co_verifier = { verifier }, .co_ownerid = { "client", 6 } };
-	const struct rr_nfs4_exchange args = { &name, principal, false, &conn->origin };
+	const struct rr_nfs4_exchange args = { &name, caller, false, &conn->origin };
 
 	return rr_nfs4_exchange_id(&world->tables.clients, &args, world->now, client);
 }
@@ -91,7 +92,7 @@ setup(void **state)
 	connect_from(world, &world->conn, "192.0.2.1:700");
 	connect_from(world, &world->other, "192.0.2.1:701");
 	connect_from(world, &world->stranger, "192.0.2.9:702");
-	assert_int_equal(exchange(world, owner, &world->conn, 0, &world->client), NFS4_OK);
+	assert_int_equal(exchange(world, &owner, &world->conn, 0, &world->client), NFS4_OK);
 	world->sec_count = 1;
 	*state = world;
 	return 0;
@@ -166,13 +167,13 @@ nobody_else_gets_a_session_of_the_client(void **state)
 
 	for (sequenceid4 sequence = 1; sequence <= 2; sequence++) {
 		assert_int_equal(
-			create_over(world, 1, 0, &wanted, other_user, &world->conn), NFS4ERR_CLID_INUSE);
+			create_over(world, 1, 0, &wanted, &other_user, &world->conn), NFS4ERR_CLID_INUSE);
 		assert_int_equal(
-			create_over(world, 1, 0, &wanted, owner, &world->stranger), NFS4ERR_CLID_INUSE);
+			create_over(world, 1, 0, &wanted, &owner, &world->stranger), NFS4ERR_CLID_INUSE);
 		assert_int_equal(
-			create_over(world, 2, 0, &wanted, other_user, &world->conn), NFS4ERR_CLID_INUSE);
+			create_over(world, 2, 0, &wanted, &other_user, &world->conn), NFS4ERR_CLID_INUSE);
 		assert_int_equal(
-			create_over(world, 2, 0, &wanted, owner, &world->stranger), NFS4ERR_CLID_INUSE);
+			create_over(world, 2, 0, &wanted, &owner, &world->stranger), NFS4ERR_CLID_INUSE);
 		assert_int_equal(create(world, sequence), NFS4_OK);
 		assert_int_equal(world->client->session_count, sequence);
 	}
@@ -188,14 +189,14 @@ a_client_that_proves_itself_may_come_from_another_address(void **state)
 	uint32_t addresses;
 
 	assert_int_equal(create(world, 1), NFS4_OK);
-	assert_int_equal(exchange(world, owner, &world->stranger, 0, &client), NFS4_OK);
+	assert_int_equal(exchange(world, &owner, &world->stranger, 0, &client), NFS4_OK);
 	assert_ptr_equal(client, world->client);
-	assert_int_equal(create_over(world, 2, 0, &wanted, owner, &world->stranger), NFS4_OK);
+	assert_int_equal(create_over(world, 2, 0, &wanted, &owner, &world->stranger), NFS4_OK);
 	assert_int_equal(create(world, 3), NFS4_OK);
 	/* Each address is noted once. */
 	addresses = client->address_count;
-	assert_int_equal(exchange(world, owner, &world->stranger, 0, &client), NFS4_OK);
-	assert_int_equal(exchange(world, owner, &world->other, 0, &client), NFS4_OK);
+	assert_int_equal(exchange(world, &owner, &world->stranger, 0, &client), NFS4_OK);
+	assert_int_equal(exchange(world, &owner, &world->other, 0, &client), NFS4_OK);
 	assert_int_equal(client->address_count, addresses);
 }
 
@@ -207,13 +208,13 @@ the_name_of_an_owner_is_no_proof(void **state)
 	struct world *world = *state;
 	struct rr_nfs4_client *early, *late;
 
-	assert_int_equal(exchange(world, other_user, &world->stranger, 0, &early), NFS4_OK);
+	assert_int_equal(exchange(world, &other_user, &world->stranger, 0, &early), NFS4_OK);
 	assert_ptr_not_equal(early, world->client);
 	assert_int_equal(create(world, 1), NFS4_OK);
-	assert_int_equal(exchange(world, owner, &world->stranger, 7, &late), NFS4_OK);
+	assert_int_equal(exchange(world, &owner, &world->stranger, 7, &late), NFS4_OK);
 	assert_ptr_not_equal(late, world->client);
-	assert_int_equal(exchange(world, other_user, &world->conn, 0, &late), NFS4ERR_CLID_INUSE);
-	assert_int_equal(create_over(world, 2, 0, &wanted, owner, &world->stranger), NFS4ERR_CLID_INUSE);
+	assert_int_equal(exchange(world, &other_user, &world->conn, 0, &late), NFS4ERR_CLID_INUSE);
+	assert_int_equal(create_over(world, 2, 0, &wanted, &owner, &world->stranger), NFS4ERR_CLID_INUSE);
 	assert_int_equal(create(world, 2), NFS4_OK);
 }
 
@@ -225,10 +226,11 @@ another_principal_cannot_take_the_place_of_a_confirmed_client(void **state)
 	struct world *world = *state;
 	struct rr_nfs4_client *victim = world->client, *other;
 
-	assert_int_equal(exchange(world, other_user, &world->stranger, 0, &other), NFS4_OK);
+	assert_int_equal(exchange(world, &other_user, &world->stranger, 0, &other), NFS4_OK);
 	assert_int_equal(create(world, 1), NFS4_OK);
 	world->client = other;
-	assert_int_equal(create_over(world, 1, 0, &wanted, other_user, &world->stranger), NFS4ERR_CLID_INUSE);
+	assert_int_equal(
+		create_over(world, 1, 0, &wanted, &other_user, &world->stranger), NFS4ERR_CLID_INUSE);
 	world->client = victim;
 	assert_int_equal(create(world, 2), NFS4_OK);
 }
@@ -249,7 +251,7 @@ no_identifier_can_be_guessed_from_another(void **state)
 	for (uint8_t i = 1; i < 100; i++) {
 		clientid4 id = rr_nfs4_client_id(before);
 
-		assert_int_equal(exchange(world, owner, &world->conn, i, &next), NFS4_OK);
+		assert_int_equal(exchange(world, &owner, &world->conn, i, &next), NFS4_OK);
 		assert_true(rr_nfs4_client_id(next) - id > UINT16_MAX &&
 			    id - rr_nfs4_client_id(next) > UINT16_MAX);
 		before = next;
@@ -268,24 +270,24 @@ a_session_is_bound_and_destroyed_by_its_client_alone(void **state)
 
 	create(world, 1);
 	memcpy(bind.bctsa_sessid, world->created.u.csr_resok4.csr_sessionid, sizeof(sessionid4));
-	rr_nfs4_bind_conn_to_session(sessions, owner, &world->stranger, &bind, &bound);
+	rr_nfs4_bind_conn_to_session(sessions, &owner, &world->stranger, &bind, &bound);
 	assert_int_equal(bound.bctsr_status, NFS4ERR_BADSESSION);
-	rr_nfs4_bind_conn_to_session(sessions, other_user, &world->other, &bind, &bound);
+	rr_nfs4_bind_conn_to_session(sessions, &other_user, &world->other, &bind, &bound);
 	assert_int_equal(bound.bctsr_status, NFS4ERR_BADSESSION);
-	rr_nfs4_bind_conn_to_session(sessions, owner, &world->other, &bind, &bound);
+	rr_nfs4_bind_conn_to_session(sessions, &owner, &world->other, &bind, &bound);
 	assert_int_equal(bound.bctsr_status, NFS4_OK);
 	assert_int_equal(
-		rr_nfs4_destroy_session(sessions, bind.bctsa_sessid, NULL, other_user, &world->other),
+		rr_nfs4_destroy_session(sessions, bind.bctsa_sessid, NULL, &other_user, &world->other),
 		NFS4ERR_WRONG_CRED);
 	/* SEQUENCE binds a connection from any address: it has the session ID. Then BIND_CONN_TO_SESSION may
 	 * add the backchannel. */
 	assert_int_equal(
 		sequence_over(world, &(struct ask){ .sequence = 1 }, &world->stranger, &turn), NFS4_OK);
 	rr_nfs4_sequence_end(&turn, NULL, 0);
-	rr_nfs4_bind_conn_to_session(sessions, owner, &world->stranger, &bind, &bound);
+	rr_nfs4_bind_conn_to_session(sessions, &owner, &world->stranger, &bind, &bound);
 	assert_int_equal(bound.bctsr_status, NFS4_OK);
 	assert_int_equal(
-		rr_nfs4_destroy_session(sessions, bind.bctsa_sessid, NULL, owner, &world->other), NFS4_OK);
+		rr_nfs4_destroy_session(sessions, bind.bctsa_sessid, NULL, &owner, &world->other), NFS4_OK);
 }
 
 static void
@@ -406,18 +408,19 @@ a_session_with_calls_under_way_is_not_destroyed(void **state)
 	create(world, 1);
 	memcpy(id, world->created.u.csr_resok4.csr_sessionid, sizeof(id));
 	assert_int_equal(sequence(world, (struct ask){ .sequence = 1 }, &turn), NFS4_OK);
-	assert_int_equal(rr_nfs4_destroy_session(&world->tables.sessions, id, NULL, owner, &world->conn),
+	assert_int_equal(rr_nfs4_destroy_session(&world->tables.sessions, id, NULL, &owner, &world->conn),
 		NFS4ERR_DELAY);
-	assert_int_equal(rr_nfs4_destroy_session(&world->tables.sessions, id, NULL, owner, &world->other),
+	assert_int_equal(rr_nfs4_destroy_session(&world->tables.sessions, id, NULL, &owner, &world->other),
 		NFS4ERR_CONN_NOT_BOUND_TO_SESSION);
 	/* The SEQUENCE of another session has not associated the connection with this one. */
-	assert_int_equal(rr_nfs4_destroy_session(&world->tables.sessions, id, &another, owner, &world->other),
+	assert_int_equal(
+		rr_nfs4_destroy_session(&world->tables.sessions, id, &another, &owner, &world->other),
 		NFS4ERR_CONN_NOT_BOUND_TO_SESSION);
 	assert_int_equal(
-		rr_nfs4_destroy_session(&world->tables.sessions, id, turn.session, owner, &world->conn),
+		rr_nfs4_destroy_session(&world->tables.sessions, id, turn.session, &owner, &world->conn),
 		NFS4_OK);
 	rr_nfs4_sequence_end(&turn, NULL, 0);
-	assert_int_equal(rr_nfs4_destroy_session(&world->tables.sessions, id, NULL, owner, &world->conn),
+	assert_int_equal(rr_nfs4_destroy_session(&world->tables.sessions, id, NULL, &owner, &world->conn),
 		NFS4ERR_BADSESSION);
 }
 
@@ -472,11 +475,11 @@ callbacks_have_a_credential_that_was_offered(void **state)
 	assert_int_equal(create(world, 2), NFS4_OK);
 	assert_int_equal(world->created.u.csr_resok4.csr_flags, 0);
 	memcpy(bind.bctsa_sessid, world->created.u.csr_resok4.csr_sessionid, sizeof(sessionid4));
-	rr_nfs4_bind_conn_to_session(&world->tables.sessions, owner, &world->other, &bind, &bound);
+	rr_nfs4_bind_conn_to_session(&world->tables.sessions, &owner, &world->other, &bind, &bound);
 	assert_int_equal(bound.bctsr_status, NFS4_OK);
 	assert_int_equal(bound.u.bctsr_resok4.bctsr_dir, CDFS4_FORE);
 	bind.bctsa_dir = CDFC4_BACK;
-	rr_nfs4_bind_conn_to_session(&world->tables.sessions, owner, &world->other, &bind, &bound);
+	rr_nfs4_bind_conn_to_session(&world->tables.sessions, &owner, &world->other, &bind, &bound);
 	assert_int_equal(bound.bctsr_status, NFS4ERR_INVAL);
 }
 
@@ -614,14 +617,14 @@ connections_come_and_go(void **state)
 	assert_int_equal(turn.ok.sr_status_flags, down);
 	assert_int_equal(rr_nfs4_bound(turn.session, &world->other), RR_NFS4_FORE);
 	rr_nfs4_sequence_end(&turn, NULL, 0);
-	rr_nfs4_bind_conn_to_session(&world->tables.sessions, owner, &world->other, &bind, &bound);
+	rr_nfs4_bind_conn_to_session(&world->tables.sessions, &owner, &world->other, &bind, &bound);
 	assert_int_equal(bound.bctsr_status, NFS4_OK);
 	assert_int_equal(bound.u.bctsr_resok4.bctsr_dir, CDFS4_BOTH);
 	assert_int_equal(sequence_over(world, &(struct ask){ .sequence = 3 }, &world->other, &turn), NFS4_OK);
 	assert_int_equal(turn.ok.sr_status_flags, 0);
 	rr_nfs4_sequence_end(&turn, NULL, 0);
 	bind.bctsa_dir = CDFC4_FORE;
-	rr_nfs4_bind_conn_to_session(&world->tables.sessions, owner, &world->other, &bind, &bound);
+	rr_nfs4_bind_conn_to_session(&world->tables.sessions, &owner, &world->other, &bind, &bound);
 	assert_int_equal(bound.bctsr_status, NFS4ERR_INVAL);
 }
 
@@ -650,12 +653,12 @@ a_connection_that_is_not_bound_is_not_called_bound(void **state)
 	memcpy(bind.bctsa_sessid, world->created.u.csr_resok4.csr_sessionid, sizeof(sessionid4));
 	poor.realloc = no_memory;
 	world->tables.sessions.env = &poor;
-	rr_nfs4_bind_conn_to_session(&world->tables.sessions, owner, &world->other, &bind, &bound);
+	rr_nfs4_bind_conn_to_session(&world->tables.sessions, &owner, &world->other, &bind, &bound);
 	world->tables.sessions.env = &rr_env_system;
 	assert_int_equal(bound.bctsr_status, NFS4ERR_DELAY);
 	session = rr_nfs4_session_find(&world->tables.sessions, bind.bctsa_sessid);
 	assert_int_equal(rr_nfs4_bound(session, &world->other), 0);
-	rr_nfs4_bind_conn_to_session(&world->tables.sessions, owner, &world->other, &bind, &bound);
+	rr_nfs4_bind_conn_to_session(&world->tables.sessions, &owner, &world->other, &bind, &bound);
 	assert_int_equal(bound.bctsr_status, NFS4_OK);
 	assert_int_equal(rr_nfs4_bound(session, &world->other), RR_NFS4_FORE | RR_NFS4_BACK);
 }

@@ -19,7 +19,8 @@ static struct rr_nfs4_client *
 client(struct world *world, const char *name)
 {
 	client_owner4 owner = { .co_ownerid = { name, (uint32_t)strlen(name) } };
-	const struct rr_nfs4_exchange exchange = { &owner, { 1, 0 }, false };
+	static const struct rr_caller maker = { .flavor = RR_AUTH_SYS, .named = true };
+	const struct rr_nfs4_exchange exchange = { &owner, &maker, false };
 	struct rr_nfs4_client *made;
 
 	assert_int_equal(rr_nfs4_exchange_id(&world->tables.clients, &exchange, 0, &made), NFS4_OK);

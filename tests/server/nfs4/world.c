@@ -230,7 +230,7 @@ answer_compound(void *ctx, struct rpcrdma_request *request, const void *argument
 	answers->minor = args->minorversion;
 	ops[0].resop = OP_CB_SEQUENCE;
 	answer_sequence(answers, &args->argarray.values[0].u.opcbsequence, &ops[0].u.opcbsequence);
-	answers->uids[answers->compounds] = request->has_sys ? request->sys.uid : WORLD_NOBODY;
+	answers->uids[answers->compounds] = request->caller.named ? request->caller.uid : WORLD_NOBODY;
 	answers->size = request->exchange->call.length;
 	answer_note_referring(answers, &args->argarray.values[0].u.opcbsequence);
 	answer_note(answers, &args->argarray.values[1]);
@@ -303,7 +303,7 @@ peer_connect(struct peer *peer, uint32_t uid)
 {
 	struct rr_client_config config = { .transport = RR_TRANSPORT_TCP,
 		.address_size = sizeof(peer->world->address),
-		.cred = { .uid = uid, .gid = uid } };
+		.user = { .uid = uid, .gid = uid } };
 	struct rr_text text;
 
 	if (peer->calls_back)

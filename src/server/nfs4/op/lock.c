@@ -163,7 +163,8 @@ lock_opened(struct rr_nfs4_compound *c)
 	/* This LOCK has set `opening` in lock_open(), as there was no open yet. */
 	if (!c->opened[1])
 		c->state->opening = false;
-	if (c->vfs_status == RR_VFS_OK && rr_nfs4_state_opened(c->state, c->vfs.opening.open, c->principal)) {
+	if (c->vfs_status == RR_VFS_OK &&
+		rr_nfs4_state_opened(c->state, c->vfs.opening.open, c->caller.who)) {
 		c->state->access = c->own.lock_access;
 		c->opened[1] = rr_nfs4_opened_hold(c->state->opened);
 	}

@@ -152,7 +152,7 @@ lock_reopen_take(struct rr_nfs4_compound *c)
 	static const struct rr_span all = { 0, UINT64_MAX };
 	struct rr_lock_work *work = c->op_memory;
 	struct rr_nfs4_tables *tables = rr_nfs4_lock_tables(c->server);
-	bool taken = rr_nfs4_state_opened(c->state, work->fresh, c->principal);
+	bool taken = rr_nfs4_state_opened(c->state, work->fresh, c->caller.who);
 
 	if (taken) {
 		c->state->access = c->own.lock_access;

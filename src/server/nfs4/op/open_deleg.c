@@ -127,7 +127,7 @@ deleg_opened(struct rr_nfs4_compound *c)
 	struct rr_vfs_lease *lease;
 
 	rr_nfs4_lock_tables(c->server);
-	if (c->vfs_status == RR_VFS_OK && rr_nfs4_state_opened(work->delegation, open, c->principal)) {
+	if (c->vfs_status == RR_VFS_OK && rr_nfs4_state_opened(work->delegation, open, c->caller.who)) {
 		opened = rr_nfs4_opened_hold(work->delegation->opened);
 		if (c->opened[0])
 			rr_nfs4_opened_release(work->delegation->tables, c->opened[0]);

@@ -118,7 +118,7 @@ rr_open_take(struct rr_nfs4_compound *c)
 		return rr_nfs4_status(c->vfs_status);
 	}
 	rr_nfs4_lock_tables(c->server);
-	kept = rr_nfs4_state_opened(state, c->vfs.opening.open, c->principal);
+	kept = rr_nfs4_state_opened(state, c->vfs.opening.open, c->caller.who);
 	if (kept)
 		c->opened[1] = rr_nfs4_opened_hold(state->opened);
 	rr_nfs4_unlock_tables(c->server);

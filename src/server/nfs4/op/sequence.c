@@ -65,7 +65,7 @@ sequence_try(struct rr_nfs4_compound *c)
 	const struct rr_nfs4_call call = {
 		.args = &c->op->u.opsequence,
 		/* The same operations of another caller have another digest: they are no retry. */
-		.digest = c->args->digest ^ ((uint64_t)c->principal.flavor << 32 | c->principal.uid) * 31,
+		.digest = c->args->digest ^ rr_caller_mark(c->caller.who),
 		.operations = c->args->count,
 		.size = sequence_call_size(c->request),
 		.least = rr_nfs4_size(c) + SEQUENCE_RESULT,

@@ -56,7 +56,7 @@ rr_op_exchange_id(struct rr_nfs4_compound *c)
 	const EXCHANGE_ID4args *args = &c->op->u.opexchange_id;
 	const struct rr_nfs4_exchange exchange = {
 		.owner = &args->eia_clientowner,
-		.principal = c->principal,
+		.caller = c->caller.who,
 		.update = args->eia_flags & EXCHGID4_FLAG_UPD_CONFIRMED_REC_A,
 		.origin = c->connection ? &c->connection->conn.origin : NULL,
 	};
@@ -102,7 +102,7 @@ rr_op_create_session(struct rr_nfs4_compound *c)
 {
 	struct rr_nfs4_create create = {
 		.args = &c->op->u.opcreate_session,
-		.principal = c->principal,
+		.caller = c->caller.who,
 		.limits = { SESSION_IO, SESSION_IO, SESSION_CACHED, RR_NFS4_OPERATIONS, SESSION_SLOTS,
 			SESSION_BACK },
 		.minor = c->args->minor->number,
@@ -141,7 +141,7 @@ rr_op_destroy_session(struct rr_nfs4_compound *c)
 		return NFS4ERR_NOT_ONLY_OP;
 	tables = rr_nfs4_lock_tables(c->server);
 	status = rr_nfs4_destroy_session(
-		&tables->sessions, args->dsa_sessionid, own, c->principal, &c->connection->conn);
+		&tables->sessions, args->dsa_sessionid, own, c->caller.who, &c->connection->conn);
 	rr_nfs4_unlock_tables(c->server);
 	return status;
 }
@@ -157,8 +157,8 @@ rr_op_bind_conn_to_session(struct rr_nfs4_compound *c)
 		return NFS4ERR_NOT_ONLY_OP;
 	tables = rr_nfs4_lock_tables(c->server);
 	/* The only operation of a COMPOUND runs at once, so c->connection is there. */
-	rr_nfs4_bind_conn_to_session(
-		&tables->sessions, c->principal, &c->connection->conn, &c->op->u.opbind_conn_to_session, res);
+	rr_nfs4_bind_conn_to_session(&tables->sessions, c->caller.who, &c->connection->conn,
+		&c->op->u.opbind_conn_to_session, res);
 	if (res->bctsr_status == NFS4_OK)
 		session_way_back(c, res->u.bctsr_resok4.bctsr_sessid);
 	rr_nfs4_unlock_tables(c->server);
@@ -198,7 +198,7 @@ rr_op_destroy_clientid(struct rr_nfs4_compound *c)
 
 	if (!client)
 		status = NFS4ERR_STALE_CLIENTID;
-	else if (!c->connection || !rr_nfs4_client_is_of(client, c->principal, &c->connection->conn.origin))
+	else if (!c->connection || !rr_nfs4_client_is_of(client, c->caller.who, &c->connection->conn.origin))
 		status = NFS4ERR_WRONG_CRED;
 	else if (rr_nfs4_client_has_state(client) && client->phase != RR_NFS4_COURTESY &&
 		 client->phase != RR_NFS4_LAPSING)

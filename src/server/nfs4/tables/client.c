@@ -259,10 +259,13 @@ client_add_record(struct rr_nfs4_clients *clients, const struct rr_nfs4_exchange
 	client = rr_alloc(clients->env, sizeof(*client) + owner->co_ownerid.length);
 	if (!client)
 		return NFS4ERR_DELAY;
+	if (!rr_caller_keep(clients->env, exchange->caller, &client->principal)) {
+		rr_free(clients->env, client);
+		return NFS4ERR_DELAY;
+	}
 	client->table = clients;
 	client->phase = RR_NFS4_UNCONFIRMED;
 	memcpy(client->verifier, owner->co_verifier, sizeof(client->verifier));
-	client->principal = exchange->principal;
 	client->owner_length = owner->co_ownerid.length;
 	memcpy(client->owner, owner->co_ownerid.data, owner->co_ownerid.length);
 	client->renewed = now;
@@ -294,7 +297,7 @@ client_update_record(struct rr_nfs4_client *confirmed, const struct rr_nfs4_exch
 		return NFS4ERR_NOENT; /* 7: no confirmed record */
 	if (memcmp(confirmed->verifier, exchange->owner->co_verifier, sizeof(confirmed->verifier)) != 0)
 		return NFS4ERR_NOT_SAME; /* 8: wrong verifier */
-	if (!rr_nfs4_principal_same(confirmed->principal, exchange->principal))
+	if (!rr_caller_same_principal(&confirmed->principal, exchange->caller))
 		return NFS4ERR_PERM; /* 9: wrong principal */
 	return NFS4_OK;              /* 6: update */
 }
@@ -312,7 +315,7 @@ client_meet_confirmed(
 	bool in_lease = client_lease_runs(confirmed, now);
 
 	*same = false;
-	if (!rr_nfs4_principal_same(confirmed->principal, exchange->principal)) {
+	if (!rr_caller_same_principal(&confirmed->principal, exchange->caller)) {
 		/* 3: "Client Collision" */
 		if (rr_nfs4_client_has_state(confirmed) && in_lease)
 			return NFS4ERR_CLID_INUSE;
@@ -372,10 +375,10 @@ rr_nfs4_client_id(const struct rr_nfs4_client *client)
 }
 
 bool
-rr_nfs4_client_is_of(const struct rr_nfs4_client *client, struct rr_nfs4_principal principal,
+rr_nfs4_client_is_of(const struct rr_nfs4_client *client, const struct rr_caller *caller,
 	const struct rr_nfs4_origin *origin)
 {
-	return rr_nfs4_principal_same(client->principal, principal) && client_is_from(client, origin);
+	return rr_caller_same_principal(&client->principal, caller) && client_is_from(client, origin);
 }
 
 /* Returns the confirmed record that the client is to replace; NULL if there is none. */
@@ -392,7 +395,7 @@ rr_nfs4_client_may_confirm(const struct rr_nfs4_client *client, uint64_t now)
 {
 	const struct rr_nfs4_client *old = client_before(client);
 
-	return !old || rr_nfs4_principal_same(old->principal, client->principal) ||
+	return !old || rr_caller_same_principal(&old->principal, &client->principal) ||
 	       !rr_nfs4_client_has_state(old) || !client_lease_runs(old, now);
 }
 
@@ -472,6 +475,10 @@ rr_nfs4_client_hold(struct rr_nfs4_client *client)
 void
 rr_nfs4_client_release(struct rr_nfs4_client *client)
 {
-	if (--client->holders == 0)
-		rr_free(client->table->env, client);
+	const struct rr_env *env = client->table->env;
+
+	if (--client->holders > 0)
+		return;
+	rr_caller_drop(env, &client->principal);
+	rr_free(env, client);
 }

@@ -5,6 +5,7 @@
 #include "base/avl.h"
 #include "base/list.h"
 #include "base/map.h"
+#include "rpc/caller.h"
 #include "server/nfs4/tables/origin.h"
 #include "ulb/nfs42.h"
 
@@ -30,11 +31,6 @@
  */
 enum { RR_NFS4_CLIENT_ADDRESSES = 8 };
 
-/* The identity of a caller: the user for AUTH_SYS, the flavor alone for all others. */
-struct rr_nfs4_principal {
-	uint32_t flavor, uid;
-};
-
 enum rr_nfs4_client_phase {
 	RR_NFS4_UNCONFIRMED,
 	RR_NFS4_CONFIRMED,
@@ -54,7 +50,7 @@ struct rr_nfs4_client {
 	struct rr_nfs4_holding holding;
 	enum rr_nfs4_client_phase phase;
 	verifier4 verifier;
-	struct rr_nfs4_principal principal;
+	struct rr_caller principal; /* kept: the caller that made the record */
 	/* The keys of the addresses that the client has come from (rr_nfs4_origin_key()); a further address
 	 * takes the place of the oldest. */
 	uint64_t addresses[RR_NFS4_CLIENT_ADDRESSES];
@@ -111,7 +107,7 @@ struct rr_nfs4_clients {
 /* The arguments of EXCHANGE_ID that the table needs. */
 struct rr_nfs4_exchange {
 	const client_owner4 *owner;
-	struct rr_nfs4_principal principal;
+	const struct rr_caller *caller;
 	bool update;                   /* EXCHGID4_FLAG_UPD_CONFIRMED_REC_A */
 	struct rr_nfs4_origin *origin; /* of the connection; NULL: the connection has ended already */
 };
@@ -133,8 +129,8 @@ nfsstat4 rr_nfs4_exchange_id(struct rr_nfs4_clients *clients, const struct rr_nf
 struct rr_nfs4_client *rr_nfs4_client_find(const struct rr_nfs4_clients *clients, clientid4 id);
 clientid4 rr_nfs4_client_id(const struct rr_nfs4_client *client);
 
-/* Tells whether the client is that of this principal at the address of this connection. */
-bool rr_nfs4_client_is_of(const struct rr_nfs4_client *client, struct rr_nfs4_principal principal,
+/* Tells whether the client is that of the caller's principal at the address of this connection. */
+bool rr_nfs4_client_is_of(const struct rr_nfs4_client *client, const struct rr_caller *caller,
 	const struct rr_nfs4_origin *origin);
 
 /* Tells whether an unconfirmed record may be confirmed. It may not if its owner has a confirmed record that
@@ -177,11 +173,5 @@ bool rr_nfs4_client_has_state(const struct rr_nfs4_client *client);
 /* Take a reference to the record, and release it; the record is freed with its last reference. */
 struct rr_nfs4_client *rr_nfs4_client_hold(struct rr_nfs4_client *client);
 void rr_nfs4_client_release(struct rr_nfs4_client *client);
-
-static inline bool
-rr_nfs4_principal_same(struct rr_nfs4_principal a, struct rr_nfs4_principal b)
-{
-	return a.flavor == b.flavor && a.uid == b.uid;
-}
 
 #endif

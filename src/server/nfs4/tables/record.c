@@ -61,6 +61,7 @@ record_free(struct rr_nfs4_records *records, struct rr_nfs4_record *record)
 	rr_list_remove(&record->link);
 	rr_list_remove(&record->todo);
 	records->count--;
+	rr_caller_drop(records->env, &record->recorded.principal);
 	rr_free(records->env, record);
 }
 
@@ -85,6 +86,10 @@ record_make(struct rr_nfs4_records *records, const struct rr_nfs4_recorded *reco
 		return NULL;
 	memcpy(record->owner, recorded->owner.data, recorded->owner.length);
 	record->recorded = *recorded;
+	if (!rr_caller_keep(records->env, &recorded->principal, &record->recorded.principal)) {
+		rr_free(records->env, record);
+		return NULL;
+	}
 	record->recorded.owner.data = record->owner;
 	rr_list_append(&records->all, &record->link);
 	rr_list_init(&record->todo);
@@ -166,7 +171,7 @@ record_is_of(const struct rr_nfs4_record *record, const struct rr_nfs4_client *c
 
 	return recorded->owner.length == client->owner_length &&
 	       memcmp(record->owner, client->owner, client->owner_length) == 0 &&
-	       rr_nfs4_principal_same(recorded->principal, client->principal);
+	       rr_caller_same_principal(&recorded->principal, &client->principal);
 }
 
 bool

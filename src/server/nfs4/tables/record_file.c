@@ -26,11 +26,14 @@ struct rr_nfs4_record_dir {
 };
 
 /* The format of a record's file: FILE_MARK, flavor, user, lease period and length of the owner, each in four
- * octets with the most significant octet first; the owner; and the CRC-32C of all these. */
+ * octets with the most significant octet first; the owner; and the CRC-32C of all these. If the principal has
+ * a name, the mark is FILE_MARK_NAMED, and the name stands between the owner and the CRC. The flavor
+ * AUTH_NONE names no user; any other flavor does. */
 enum {
 	FILE_MARK = 0x72723402,
+	FILE_MARK_NAMED = 0x72723403,
 	FILE_HEAD = 20,
-	FILE_MAX = FILE_HEAD + NFS4_OPAQUE_LIMIT + 4,
+	FILE_MAX = FILE_HEAD + NFS4_OPAQUE_LIMIT + RR_CALLER_PRINCIPAL + 4,
 	FILE_NAME = 16, /* digits */
 	FILE_NAME_MAX = FILE_NAME + sizeof(".new")
 };
@@ -112,21 +115,42 @@ rr_nfs4_record_dir_close(struct rr_nfs4_record_dir *dir)
 
 /* ---- Reading ---- */
 
-/* Decodes the octets of a record's file into `recorded`, whose owner then points into data. Returns false if
- * the octets are not a valid record. */
+/* Returns how many octets the name of the principal has in a record of this mark whose name and owner have
+ * `left` octets, and whose owner has `owner` of them; -1 if there is no such record. */
+static int64_t
+file_name_length(uint32_t mark, uint32_t owner, size_t left)
+{
+	bool named = mark == FILE_MARK_NAMED;
+
+	if ((!named && mark != FILE_MARK) || owner > NFS4_OPAQUE_LIMIT || owner > left)
+		return -1;
+	left -= owner;
+	return (left > 0) == named && left <= RR_CALLER_PRINCIPAL ? (int64_t)left : -1;
+}
+
+/* Decodes the octets of a record's file into `recorded`. Its owner and the name of its principal then point
+ * into data, where the zero behind the name replaces the first octet of the CRC. Returns false if the octets
+ * are not a valid record. */
 static bool
-file_parse(const uint8_t *data, size_t length, struct rr_nfs4_recorded *recorded)
+file_parse(uint8_t *data, size_t length, struct rr_nfs4_recorded *recorded)
 {
 	uint32_t owner;
+	int64_t name;
 
-	if (length < FILE_HEAD + 4 || rr_get_be32(data) != FILE_MARK)
+	if (length < FILE_HEAD + 4)
 		return false;
+	length -= 4;
 	owner = rr_get_be32(data + 16);
-	if (owner > NFS4_OPAQUE_LIMIT || length != FILE_HEAD + owner + 4)
+	name = file_name_length(rr_get_be32(data), owner, length - FILE_HEAD);
+	if (name < 0 || rr_get_be32(data + length) != rr_crc32c(0, data, length) ||
+		memchr(data + FILE_HEAD + owner, 0, (size_t)name))
 		return false;
-	if (rr_get_be32(data + FILE_HEAD + owner) != rr_crc32c(0, data, FILE_HEAD + owner))
-		return false;
-	recorded->principal = (struct rr_nfs4_principal){ rr_get_be32(data + 4), rr_get_be32(data + 8) };
+	recorded->principal = (struct rr_caller){ .flavor = rr_get_be32(data + 4),
+		.named = rr_get_be32(data + 4) != RR_AUTH_NONE,
+		.uid = rr_get_be32(data + 8) };
+	data[length] = 0;
+	if (name > 0)
+		recorded->principal.principal = (const char *)data + FILE_HEAD + owner;
 	recorded->lease = rr_get_be32(data + 12);
 	recorded->owner = (struct rpcrdma_bytes){ data + FILE_HEAD, owner };
 	return true;
@@ -240,16 +264,20 @@ rr_nfs4_record_dir_identity(
 static size_t
 file_compose(const struct rr_nfs4_recorded *recorded, uint8_t data[FILE_MAX])
 {
+	const char *name = recorded->principal.principal;
 	uint32_t length = recorded->owner.length;
+	size_t end = FILE_HEAD + length + (name ? strlen(name) : 0);
 
-	rr_put_be32(data, FILE_MARK);
+	rr_put_be32(data, name ? FILE_MARK_NAMED : FILE_MARK);
 	rr_put_be32(data + 4, recorded->principal.flavor);
 	rr_put_be32(data + 8, recorded->principal.uid);
 	rr_put_be32(data + 12, recorded->lease);
 	rr_put_be32(data + 16, length);
 	memcpy(data + FILE_HEAD, recorded->owner.data, length);
-	rr_put_be32(data + FILE_HEAD + length, rr_crc32c(0, data, FILE_HEAD + length));
-	return FILE_HEAD + length + 4;
+	if (name)
+		memcpy(data + FILE_HEAD + length, name, end - FILE_HEAD - length);
+	rr_put_be32(data + end, rr_crc32c(0, data, end));
+	return end + 4;
 }
 
 bool

@@ -17,9 +17,9 @@ struct rr_nfs4_record_dir;
 
 /* A client as its record has it. */
 struct rr_nfs4_recorded {
-	uint64_t name; /* of the file: different for all records of a directory */
-	struct rr_nfs4_principal principal;
-	uint32_t lease; /* the lease period that the client knows, in seconds */
+	uint64_t name;              /* of the file: different for all records of a directory */
+	struct rr_caller principal; /* as rr_caller_keep() keeps it */
+	uint32_t lease;             /* the lease period that the client knows, in seconds */
 	struct rpcrdma_bytes owner;
 };
 

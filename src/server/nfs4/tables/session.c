@@ -147,8 +147,7 @@ rr_nfs4_session_end(struct rr_nfs4_session *session)
 
 nfsstat4
 rr_nfs4_destroy_session(struct rr_nfs4_sessions *sessions, const sessionid4 id,
-	const struct rr_nfs4_session *own, struct rr_nfs4_principal principal,
-	const struct rr_nfs4_conn *conn)
+	const struct rr_nfs4_session *own, const struct rr_caller *caller, const struct rr_nfs4_conn *conn)
 {
 	struct rr_nfs4_session *session = rr_nfs4_session_find(sessions, id);
 
@@ -160,7 +159,7 @@ rr_nfs4_destroy_session(struct rr_nfs4_sessions *sessions, const sessionid4 id,
 		return NFS4ERR_CONN_NOT_BOUND_TO_SESSION;
 	/* RFC 8881, 15.1.6.4: "An operation that manipulates state was attempted by a principal that was not
 	 * allowed to modify that piece of state." */
-	if (!rr_nfs4_principal_same(session->client->principal, principal))
+	if (!rr_caller_same_principal(&session->client->principal, caller))
 		return NFS4ERR_WRONG_CRED;
 	/* Calls under way still need their slots. */
 	if (session->busy > (session == own ? 1 : 0))
@@ -349,7 +348,7 @@ rr_nfs4_create_session(struct rr_nfs4_sessions *sessions, struct rr_nfs4_clients
 	/* RFC 8881, 18.36.4, phase 3, of the records { *, *, old_principal, clientid, confirmed or not }:
 	 * "the server returns NFS4ERR_CLID_INUSE". It holds for a retry, too: its result names the session.
 	 */
-	if (!client || !rr_nfs4_client_is_of(client, create->principal, &create->conn->origin))
+	if (!client || !rr_nfs4_client_is_of(client, create->caller, &create->conn->origin))
 		return;
 	/* A call with the sequence ID of the last call gets the same result again, except if that was an
 	 * error of its arguments: then it is executed as a new call. */

@@ -106,7 +106,7 @@ void rr_nfs4_sessions_free(struct rr_nfs4_sessions *sessions);
 /* The arguments of rr_nfs4_create_session(). */
 struct rr_nfs4_create {
 	const CREATE_SESSION4args *args;
-	struct rr_nfs4_principal principal;
+	const struct rr_caller *caller;
 	struct rr_nfs4_limits limits;
 	struct rr_nfs4_conn *conn;
 	uint32_t minor;
@@ -122,10 +122,9 @@ void rr_nfs4_create_session(struct rr_nfs4_sessions *sessions, struct rr_nfs4_cl
 struct rr_nfs4_session *rr_nfs4_session_find(const struct rr_nfs4_sessions *sessions, const sessionid4 id);
 
 /* Carries out DESTROY_SESSION. own: the session of the SEQUENCE in the same COMPOUND; NULL if there is none.
- * principal, conn: of the request. */
+ * caller, conn: of the request. */
 nfsstat4 rr_nfs4_destroy_session(struct rr_nfs4_sessions *sessions, const sessionid4 id,
-	const struct rr_nfs4_session *own, struct rr_nfs4_principal principal,
-	const struct rr_nfs4_conn *conn);
+	const struct rr_nfs4_session *own, const struct rr_caller *caller, const struct rr_nfs4_conn *conn);
 
 /* Ends the session, even if it is in use. Its memory is freed when the last reference to it is released. */
 void rr_nfs4_session_end(struct rr_nfs4_session *session);
@@ -168,8 +167,8 @@ void rr_nfs4_unbind_all(struct rr_nfs4_session *session);
 /* Returns a connection that can carry callbacks of the session; NULL if there is no such connection. */
 struct rr_nfs4_conn *rr_nfs4_back_conn(const struct rr_nfs4_session *session);
 
-/* Carries out BIND_CONN_TO_SESSION, and fills *res. principal, conn: of the request. */
-void rr_nfs4_bind_conn_to_session(const struct rr_nfs4_sessions *sessions, struct rr_nfs4_principal principal,
+/* Carries out BIND_CONN_TO_SESSION, and fills *res. caller, conn: of the request. */
+void rr_nfs4_bind_conn_to_session(const struct rr_nfs4_sessions *sessions, const struct rr_caller *caller,
 	struct rr_nfs4_conn *conn, const BIND_CONN_TO_SESSION4args *args, BIND_CONN_TO_SESSION4res *res);
 
 #endif

@@ -176,7 +176,7 @@ state_has_handle(struct rr_avl_link *link, const void *wanted)
 }
 
 bool
-rr_nfs4_state_opened(struct rr_nfs4_state *state, struct rr_vfs_open *open, struct rr_nfs4_principal opener)
+rr_nfs4_state_opened(struct rr_nfs4_state *state, struct rr_vfs_open *open, const struct rr_caller *opener)
 {
 	struct rr_nfs4_tables *tables = state->tables;
 	struct rr_nfs4_opened *opened;
@@ -186,10 +186,13 @@ rr_nfs4_state_opened(struct rr_nfs4_state *state, struct rr_vfs_open *open, stru
 	opened = rr_alloc(tables->env, sizeof(*opened));
 	if (!opened)
 		return false;
+	if (!rr_caller_keep(tables->env, state->opened ? &state->opened->opener : opener, &opened->opener)) {
+		rr_free(tables->env, opened);
+		return false;
+	}
 	opened->tables = tables;
 	opened->delegation = state->kind == RR_NFS4_DELEGATION ? state : NULL;
 	opened->open = open;
-	opened->opener = state->opened ? state->opened->opener : opener;
 	opened->holders = 1;
 	rr_list_init(&opened->link);
 	rr_nfs4_state_close(state);
@@ -219,8 +222,10 @@ rr_nfs4_opened_hold(struct rr_nfs4_opened *opened)
 void
 rr_nfs4_opened_release(struct rr_nfs4_tables *tables, struct rr_nfs4_opened *opened)
 {
-	if (--opened->holders == 0)
-		rr_list_append(&tables->unused, &opened->link);
+	if (--opened->holders > 0)
+		return;
+	rr_caller_drop(tables->env, &opened->opener);
+	rr_list_append(&tables->unused, &opened->link);
 }
 
 struct rr_vfs_open *
@@ -230,6 +235,7 @@ rr_nfs4_opened_take(struct rr_nfs4_opened *opened)
 
 	if (--opened->holders > 0)
 		return NULL;
+	rr_caller_drop(opened->tables->env, &opened->opener);
 	rr_free(opened->tables->env, opened);
 	return open;
 }

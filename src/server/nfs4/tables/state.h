@@ -48,8 +48,8 @@ struct rr_nfs4_opened {
 	struct rr_nfs4_state *delegation;
 	struct rr_list link; /* in the tables' list of opens that are not used any more */
 	struct rr_vfs_open *open;
-	struct rr_nfs4_principal opener; /* whose rights were checked when the state got its first open */
-	uint32_t holders;                /* number of references: of the state, and of operations under way */
+	struct rr_caller opener; /* kept: whose rights were checked when the state got its first open */
+	uint32_t holders;        /* number of references: of the state, and of operations under way */
 };
 
 /* A file that has states. */
@@ -229,7 +229,7 @@ void rr_nfs4_state_release(struct rr_nfs4_state *state);
  * the state. opener: the caller; a state that had an open keeps the opener of that one. Returns false if
  * there is no memory or the state has ended; then nothing has changed, and the caller still owns the open. */
 bool rr_nfs4_state_opened(
-	struct rr_nfs4_state *state, struct rr_vfs_open *open, struct rr_nfs4_principal opener);
+	struct rr_nfs4_state *state, struct rr_vfs_open *open, const struct rr_caller *opener);
 /* Take a reference to the open, and release it; without references the open comes to the list `unused`. */
 struct rr_nfs4_opened *rr_nfs4_opened_hold(struct rr_nfs4_opened *opened);
 void rr_nfs4_opened_release(struct rr_nfs4_tables *tables, struct rr_nfs4_opened *opened);

@@ -9,16 +9,16 @@
 
 /* Writes nothing, as the body of the credential is empty. */
 static void
-none_put(struct rpcrdma_xdr_writer *writer, const struct rr_auth_sys *caller)
+none_put(struct rpcrdma_xdr_writer *writer, const struct rpcrdma_auth_sys *user)
 {
-	(void)writer, (void)caller;
+	(void)writer, (void)user;
 }
 
 /* Takes a call that names no user. A credential whose body is not empty is refused. */
 static enum rr_auth_stat
 none_take(const struct rr_call_header *call, struct rpcrdma_request *request)
 {
-	request->has_sys = false;
+	request->caller = (struct rr_caller){ .flavor = RR_AUTH_NONE };
 	return call->cred.body.length == 0 ? rr_auth_null_verifier(call) : RR_AUTH_BADCRED;
 }
 
