@@ -2,6 +2,8 @@
 /* This file makes one COMPOUND from its operations, and checks whether a reply fits the COMPOUND. */
 #include <string.h>
 
+#include <rpcrdma/nfs.h>
+
 #include "nfs/v4/private.h"
 
 /* Octets of the results besides those of the operations (status, length of the tag, count); and octets of
@@ -106,11 +108,11 @@ rr_v4_res(const struct rr_v4_slot *slot, nfs_opnum4 op)
 }
 
 bool
-rr_v4_res_attributes(const struct rr_v4_slot *slot, const bitmap4 *asked, struct rr_v4_attributes *attributes)
+rr_v4_res_attributes(const struct rr_v4_slot *slot, const bitmap4 *asked, struct rr_attr_values *values)
 {
 	const GETATTR4res *res = &rr_v4_res(slot, OP_GETATTR)->u.opgetattr;
 
-	return rr_v4_attr_take(&res->u.resok4.obj_attributes, asked, attributes);
+	return rr_attr_take(&res->u.resok4.obj_attributes, asked, values);
 }
 
 /* Tells whether the result of SEQUENCE names the session, the slot and the sequence ID of the call. Also
@@ -185,10 +187,29 @@ rr_v4_keep(struct rr_v4_slot *slot, struct rpcrdma_bytes *bytes)
 	return 0;
 }
 
-int
-rr_v4_keep_names(struct rr_v4_slot *slot, struct rr_nfs_attributes *attributes)
+/* Returns the name of a user or a group, or no octets if the client's objects cannot have it. */
+static struct rpcrdma_bytes
+compound_name(struct rpcrdma_bytes name)
 {
-	int error = rr_v4_keep(slot, &attributes->owner);
+	if (name.length == 0 || name.length > RPCRDMA_NFS_OWNER_MAX || memchr(name.data, 0, name.length))
+		return (struct rpcrdma_bytes){ NULL, 0 };
+	return name;
+}
 
+int
+rr_v4_give_attributes(
+	struct rr_v4_slot *slot, const struct rr_attr_values *values, struct rr_nfs_attributes *attributes)
+{
+	int error;
+
+	*attributes = (struct rr_nfs_attributes){ values->attributes, compound_name(values->owner),
+		compound_name(values->group) };
+	error = rr_v4_keep(slot, &attributes->owner);
 	return error ? error : rr_v4_keep(slot, &attributes->group);
+}
+
+fattr4
+rr_v4_attr_set(struct rr_v4_slot *slot, const struct rr_vfs_set *set)
+{
+	return rr_attr_give(set, &slot->set, slot->values, sizeof(slot->values));
 }

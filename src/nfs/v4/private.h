@@ -6,6 +6,7 @@
 #include "nfs/v4/v4.h"
 #include "ulb/nfs3.h"
 #include "ulb/nfs42.h"
+#include "vfs/fattr4/attr.h"
 
 /*
  * The words: a session, its slots, the sequence ID of a slot and a stateid are those of RFC 8881. An open is
@@ -31,38 +32,15 @@ enum {
 	RR_V4_RETRIES = 16,    /* how often one call is made again in a new session, or with a new open */
 	RR_V4_SESSIONS =
 		16, /* attempts at a client ID or a session, one after the other, while no call succeeded */
-	RR_V4_WORDS = 3 /* words of a bitmap of attributes */
 };
 
 /* ---- attr.c ---- */
-
-/* The attributes of an object that a server sent. */
-struct rr_v4_attributes {
-	uint32_t have[RR_V4_WORDS]; /* which attributes the server sent */
-	struct rr_nfs_attributes attributes;
-	struct rpcrdma_bytes handle;
-	uint32_t error; /* rdattr_error */
-	uint32_t lease;
-	uint64_t read_max, write_max, file_max;
-	uint64_t space_total, space_free, space_avail, files_total, files_free, files_avail;
-};
 
 extern const bitmap4 rr_v4_attr_object; /* all that struct rr_nfs_attributes has */
 extern const bitmap4 rr_v4_attr_entry;  /* the same, and attributes of an entry of a directory */
 extern const bitmap4 rr_v4_attr_limits, rr_v4_attr_space;
 
-/* Tells whether the attribute of this number is in the bitmap. */
-bool rr_v4_attr_in(const uint32_t have[RR_V4_WORDS], uint32_t number);
-
-/* Decodes attributes. Returns false if they are malformed, or include more than was asked for. The handle and
- * the names refer to the octets of `given`. */
-bool rr_v4_attr_take(const fattr4 *given, const bitmap4 *asked, struct rr_v4_attributes *taken);
-
 enum { RR_V4_VALUES = 128 }; /* octets of the attributes that one call can set */
-
-/* Encodes attributes that are to be set. The result points to words and values. */
-fattr4 rr_v4_attr_set(
-	const struct rr_vfs_set *set, uint32_t words[RR_V4_WORDS], uint8_t values[RR_V4_VALUES]);
 
 /* ---- opens ---- */
 
@@ -129,7 +107,7 @@ struct rr_v4_slot {
 	COMPOUND4args args;
 	COMPOUND4res result;
 	nfs_argop4 ops[RR_V4_OPS];
-	uint32_t words[RR_V4_WORDS]; /* attributes to be set: rr_v4_attr_set() */
+	struct rr_attr_mask set; /* attributes to be set, with their values */
 	uint8_t values[RR_V4_VALUES];
 	char owner[24];  /* of an open that the COMPOUND closes itself */
 	uint8_t size[8]; /* the size that a file must have, for VERIFY */
@@ -215,7 +193,7 @@ const nfs_resop4 *rr_v4_res(const struct rr_v4_slot *slot, nfs_opnum4 op);
 /* Decodes the result of the last GETATTR; asked is what the call asked for. Returns false if the result is
  * malformed. */
 bool rr_v4_res_attributes(
-	const struct rr_v4_slot *slot, const bitmap4 *asked, struct rr_v4_attributes *attributes);
+	const struct rr_v4_slot *slot, const bitmap4 *asked, struct rr_attr_values *attributes);
 
 /* Sends a COMPOUND: a SEQUENCE, unless the work is alone, and the operations that the work builds. */
 void rr_v4_send(struct rr_v4_slot *slot, void (*done)(struct rr_call *call, int error));
@@ -253,8 +231,13 @@ void rr_v4_read_op(struct rr_v4_slot *slot, stateid4 stateid);
 /* Takes the result of READ into that of the caller. Returns 0. */
 int rr_v4_read_take(struct rr_v4_slot *slot);
 
-/* Copies the names of the owner and the group into the caller's memory, as rr_v4_keep() does. */
-int rr_v4_keep_names(struct rr_v4_slot *slot, struct rr_nfs_attributes *attributes);
+/* Encodes attributes that are to be set, in memory of the slot. */
+fattr4 rr_v4_attr_set(struct rr_v4_slot *slot, const struct rr_vfs_set *set);
+
+/* Gives the caller the attributes that a server sent, with their names copied as rr_v4_keep() does. A name
+ * that is too long for the client's objects, or has a zero in it, is left out. */
+int rr_v4_give_attributes(
+	struct rr_v4_slot *slot, const struct rr_attr_values *values, struct rr_nfs_attributes *attributes);
 /* Copies octets of a result into the caller's memory (outer->keep), and makes *bytes point there, so that
  * they stay valid after the call. Error LIMIT: there is no room. */
 int rr_v4_keep(struct rr_v4_slot *slot, struct rpcrdma_bytes *bytes);

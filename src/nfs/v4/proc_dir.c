@@ -71,23 +71,21 @@ proc_plus_build(struct rr_v4_slot *slot)
 static int
 proc_plus_entry(struct rr_v4_slot *slot, const entry4 *from, struct rr_nfs_listed *entry)
 {
-	struct rr_v4_attributes taken;
+	struct rr_attr_values taken;
 
-	if (!rr_v4_attr_take(&from->attrs, &rr_v4_attr_entry, &taken))
+	if (!rr_attr_take(&from->attrs, &rr_v4_attr_entry, &taken))
 		return rr_v4_broken(
 			slot->v4, "attributes of an entry that cannot be read, or that were not asked for");
 	entry->cookie = from->cookie;
 	entry->name = from->name;
 	entry->handle = taken.handle;
-	entry->attributes = taken.attributes;
 	/* If the server sends no fileid, its attribute mounted_on_fileid takes the place. */
-	entry->number = taken.attributes.vfs.id.number ? taken.attributes.vfs.id.number
-						       : taken.attributes.vfs.mounted_on;
+	entry->number = taken.attributes.id.number ? taken.attributes.id.number : taken.attributes.mounted_on;
 	/* If the server cannot send the attributes of an entry, LOOKUP finds out why. */
-	entry->known = rr_v4_attr_in(taken.have, FATTR4_TYPE);
+	entry->known = rr_attr_in(&taken.have, FATTR4_TYPE);
 	if (rr_v4_keep(slot, &entry->name) < 0 || rr_v4_keep(slot, &entry->handle) < 0)
 		return -RPCRDMA_ERR_LIMIT;
-	return rr_v4_keep_names(slot, &entry->attributes);
+	return rr_v4_give_attributes(slot, &taken, &entry->attributes);
 }
 
 /* Makes the result of READDIRPLUS from the result of version 4's READDIR. */
@@ -138,16 +136,16 @@ proc_plain_take(struct rr_v4_slot *slot)
 	memcpy(ok->cookieverf, from->cookieverf, sizeof(ok->cookieverf));
 	ok->reply.eof = from->reply.eof;
 	for (const entry4 *entry = from->reply.entries; entry; entry = entry->nextentry) {
-		struct rr_v4_attributes taken;
+		struct rr_attr_values taken;
 
 		*next = dir_alloc(slot, sizeof(**next));
 		if (!*next)
 			return dir_no_room(slot);
 		/* Operation 2 is the READDIR, behind SEQUENCE and PUTFH. */
-		if (!rr_v4_attr_take(&entry->attrs, &slot->ops[2].u.opreaddir.attr_request, &taken))
+		if (!rr_attr_take(&entry->attrs, &slot->ops[2].u.opreaddir.attr_request, &taken))
 			return rr_v4_broken(slot->v4, "attributes of an entry that were not asked for");
 		**next = (entry3){
-			.fileid = taken.attributes.vfs.id.number, .name = entry->name, .cookie = entry->cookie
+			.fileid = taken.attributes.id.number, .name = entry->name, .cookie = entry->cookie
 		};
 		if (rr_v4_keep(slot, &(*next)->name) < 0)
 			return -RPCRDMA_ERR_LIMIT;

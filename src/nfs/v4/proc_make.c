@@ -17,8 +17,8 @@ proc_setattr_build(struct rr_v4_slot *slot)
 	SETATTR4args *to;
 
 	rr_v4_putfh(slot, args->object.data);
-	to = &rr_v4_op(slot, OP_SETATTR, 4 + 4 * RR_V4_WORDS)->u.opsetattr;
-	to->obj_attributes = rr_v4_attr_set(&args->set, slot->words, slot->values);
+	to = &rr_v4_op(slot, OP_SETATTR, 4 + 4 * RR_ATTR_WORDS)->u.opsetattr;
+	to->obj_attributes = rr_v4_attr_set(slot, &args->set);
 }
 
 const struct rr_v4_work rr_v4_setattr3 = {
@@ -39,7 +39,7 @@ proc_create_build(struct rr_v4_slot *slot)
 	rr_v4_open_owner(slot, to, OPEN4_SHARE_ACCESS_BOTH);
 	to->openhow.opentype = OPEN4_CREATE;
 	to->openhow.u.how.mode = args->unchecked ? UNCHECKED4 : GUARDED4;
-	to->openhow.u.how.u.createattrs = rr_v4_attr_set(&args->set, slot->words, slot->values);
+	to->openhow.u.how.u.createattrs = rr_v4_attr_set(slot, &args->set);
 	to->claim.claim = CLAIM_NULL;
 	to->claim.u.file = args->where.name;
 	rr_v4_find(slot);
@@ -87,7 +87,7 @@ make_object(struct rr_v4_slot *slot, nfs_ftype4 type)
 	to = &rr_v4_op(slot, OP_CREATE, 20 + 4 + 16)->u.opcreate;
 	to->objtype.type = type;
 	to->objname = args->where.name;
-	to->createattrs = rr_v4_attr_set(&args->set, slot->words, slot->values);
+	to->createattrs = rr_v4_attr_set(slot, &args->set);
 	rr_v4_find(slot);
 	return to;
 }

@@ -17,14 +17,12 @@ static int
 name_attributes(struct rr_v4_slot *slot)
 {
 	struct rr_nfs_found *found = slot->outer->result;
-	struct rr_v4_attributes taken;
+	struct rr_attr_values taken;
 
-	if (!rr_v4_res_attributes(slot, &rr_v4_attr_object, &taken) ||
-		!rr_v4_attr_in(taken.have, FATTR4_TYPE))
+	if (!rr_v4_res_attributes(slot, &rr_v4_attr_object, &taken) || !rr_attr_in(&taken.have, FATTR4_TYPE))
 		return rr_v4_broken(slot->v4, "attributes that cannot be read, or that were not asked for");
 	found->known = true;
-	found->attributes = taken.attributes;
-	return rr_v4_keep_names(slot, &found->attributes);
+	return rr_v4_give_attributes(slot, &taken, &found->attributes);
 }
 
 /* ---- GETATTR ---- */
@@ -158,11 +156,11 @@ proc_fsinfo_build(struct rr_v4_slot *slot)
  * READ operation will return"). The other limit is what fits into the session's largest message, whose size
  * is message. */
 static uint32_t
-proc_fsinfo_limit(const struct rr_v4_attributes *taken, uint32_t number, uint64_t said, uint32_t message)
+proc_fsinfo_limit(const struct rr_attr_values *taken, uint32_t number, uint64_t said, uint32_t message)
 {
 	uint64_t limit = message > AROUND_DATA ? message - AROUND_DATA : 0;
 
-	return (uint32_t)(rr_v4_attr_in(taken->have, number) && said < limit ? said : limit);
+	return (uint32_t)(rr_attr_in(&taken->have, number) && said < limit ? said : limit);
 }
 
 /* Makes the result of FSINFO from the attributes and the limits of the session. Also notes how long the
@@ -172,7 +170,7 @@ proc_fsinfo_take(struct rr_v4_slot *slot)
 {
 	FSINFO3resok *ok = &((FSINFO3res *)slot->outer->result)->u.resok;
 	struct rr_v4 *v4 = slot->v4;
-	struct rr_v4_attributes taken;
+	struct rr_attr_values taken;
 
 	if (!rr_v4_res_attributes(slot, &rr_v4_attr_limits, &taken))
 		return rr_v4_broken(v4, "attributes that cannot be read, or that were not asked for");
@@ -180,8 +178,8 @@ proc_fsinfo_take(struct rr_v4_slot *slot)
 	ok->wtmax = proc_fsinfo_limit(&taken, FATTR4_MAXWRITE, taken.write_max, v4->request_max);
 	ok->dtpref = (uint32_t)rr_min(
 		v4->reply_max > AROUND_DATA ? v4->reply_max - AROUND_DATA : 0, READDIR_PREFERRED);
-	ok->maxfilesize = rr_v4_attr_in(taken.have, FATTR4_MAXFILESIZE) ? taken.file_max : INT64_MAX;
-	if (rr_v4_attr_in(taken.have, FATTR4_LEASE_TIME) && taken.lease > 0)
+	ok->maxfilesize = rr_attr_in(&taken.have, FATTR4_MAXFILESIZE) ? taken.file_max : INT64_MAX;
+	if (rr_attr_in(&taken.have, FATTR4_LEASE_TIME) && taken.lease > 0)
 		v4->lease = taken.lease * RR_SECOND;
 	return 0;
 }
@@ -199,16 +197,16 @@ static int
 proc_fsstat_take(struct rr_v4_slot *slot)
 {
 	FSSTAT3resok *ok = &((FSSTAT3res *)slot->outer->result)->u.resok;
-	struct rr_v4_attributes taken;
+	struct rr_attr_values taken;
 
 	if (!rr_v4_res_attributes(slot, &rr_v4_attr_space, &taken))
 		return rr_v4_broken(slot->v4, "attributes that cannot be read, or that were not asked for");
-	ok->tbytes = taken.space_total;
-	ok->fbytes = taken.space_free;
-	ok->abytes = taken.space_avail;
-	ok->tfiles = taken.files_total;
+	ok->tbytes = taken.octets;
+	ok->fbytes = taken.octets_free;
+	ok->abytes = taken.octets_for_all;
+	ok->tfiles = taken.files;
 	ok->ffiles = taken.files_free;
-	ok->afiles = taken.files_avail;
+	ok->afiles = taken.files_for_all;
 	return 0;
 }
 

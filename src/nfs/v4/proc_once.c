@@ -148,9 +148,9 @@ proc_put_build(struct rr_v4_slot *slot)
 	once_create(slot, args->temporary);
 	rr_v4_op(slot, OP_GETFH, 4 + NFS4_FHSIZE);
 	once_write(slot, args->data);
-	to = &rr_v4_op(slot, OP_SETATTR, 4 + 4 * RR_V4_WORDS)->u.opsetattr;
+	to = &rr_v4_op(slot, OP_SETATTR, 4 + 4 * RR_ATTR_WORDS)->u.opsetattr;
 	to->stateid = once_current;
-	to->obj_attributes = rr_v4_attr_set(&args->set, slot->words, slot->values);
+	to->obj_attributes = rr_v4_attr_set(slot, &args->set);
 	once_close(slot);
 	rr_v4_op(slot, OP_RESTOREFH, 0);
 	rr_v4_op(slot, OP_RENAME, 2 * XDR_MAX_change_info4)->u.oprename =

@@ -2,8 +2,8 @@
 #ifndef RR_SERVER_NFS4_GATHER_H
 #define RR_SERVER_NFS4_GATHER_H
 
-#include "server/nfs4/attr.h"
 #include "server/nfs4/compound.h"
+#include "vfs/fattr4/attr.h"
 
 /* The data that the attributes of an object are written from (struct rr_attr_source points to it). Several
  * storage operations may be needed to get it. */

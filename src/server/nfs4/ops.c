@@ -3,7 +3,7 @@
 #include "server/nfs4/ops.h"
 
 #include "base/checked.h"
-#include "server/nfs4/attr.h"
+#include "vfs/fattr4/attr.h"
 
 /*
  * All operations by number. The size is the most octets that a result can have, with its number and status.

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/endian.h"
-#include "server/nfs4/attr.h"
+#include "vfs/fattr4/attr.h"
 
 enum { R = OPEN4_SHARE_ACCESS_READ, RW = OPEN4_SHARE_ACCESS_BOTH };
 

@@ -2,9 +2,9 @@
 /* CREATE, REMOVE, RENAME, LINK: RFC 8881, sections 18.4, 18.25, 18.26 and 18.9. */
 #include <string.h>
 
-#include "server/nfs4/attr.h"
 #include "server/nfs4/ops.h"
 #include "server/nfs4/support.h"
+#include "vfs/fattr4/attr.h"
 
 /* Returns the NFS status for the storage's `status`, in an operation that needs a directory: NFS4ERR_NOTDIR
  * if the storage met a symbolic link instead. RFC 8881, 15.4: CREATE, REMOVE and RENAME may not answer with

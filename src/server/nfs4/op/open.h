@@ -2,8 +2,8 @@
 #ifndef RR_SERVER_NFS4_OP_OPEN_H
 #define RR_SERVER_NFS4_OP_OPEN_H
 
-#include "server/nfs4/attr.h"
 #include "server/nfs4/ops.h"
+#include "vfs/fattr4/attr.h"
 
 /* An OPEN under way: op/open.c finds or makes the file, open_share.c opens it, and open_deleg.c gives a
  * delegation. OPEN_DOWNGRADE uses `reserved` alone. */

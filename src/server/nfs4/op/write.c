@@ -2,10 +2,10 @@
 /* WRITE, COMMIT, SETATTR: RFC 8881, sections 18.32, 18.3 and 18.30. */
 #include <string.h>
 
-#include "server/nfs4/attr.h"
 #include "server/nfs4/errors.h"
 #include "server/nfs4/ops.h"
 #include "server/nfs4/support.h"
+#include "vfs/fattr4/attr.h"
 
 static const enum rr_vfs_stable write_stable[] = {
 	[UNSTABLE4] = RR_VFS_UNSTABLE,

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef RR_SERVER_NFS4_ATTR_H
-#define RR_SERVER_NFS4_ATTR_H
+#ifndef RR_VFS_FATTR4_ATTR_H
+#define RR_VFS_FATTR4_ATTR_H
 
 #include "ulb/nfs42.h"
 #include "vfs/vfs.h"
 
-/* Attributes of files: RFC 8881, section 5, RFC 7862, section 12, RFC 8275 and RFC 8276. Each attribute has
- * an entry in the table of attr_table.c, which says how its value is written and read, and who may set it. No
- * function here calls the system. */
+/*
+ * Attributes of NFS version 4 in the words of vfs.h: RFC 8881, section 5, RFC 7862, section 12, RFC 8275 and
+ * RFC 8276. Servers and the client share this codec. A server writes values (put) and reads those that a
+ * client sets (get); a client reads values (take) and writes those that it sets (give). Each attribute has an
+ * entry in two tables, which say how: rr_attr_rows for values, and rr_attr_sets for what can be set. No
+ * function here calls the system.
+ */
 
 /* RR_ATTR_MODE_UMASK is FATTR4_MODE_UMASK of RFC 8275, section 4. */
 enum { RR_ATTR_MODE_UMASK = 81, RR_ATTR_COUNT = 83, RR_ATTR_WORDS = 3 };
@@ -33,13 +37,28 @@ struct rr_attr_source {
 	uint32_t io_max;
 };
 
-/* An entry of the table of attributes, rr_attr_rows: it says how the server treats an attribute. */
+/* The values that a server sent. What it did not send is 0. */
+struct rr_attr_values {
+	struct rr_attr_mask have; /* the attributes that the server sent */
+	struct rr_vfs_attributes attributes;
+	/* The names of the user and the group, if the server sent names that are no numbers; else no octets.
+	 * attributes.uid or attributes.gid is RR_VFS_NOBODY then. These and the handle refer to the message.
+	 */
+	struct rpcrdma_bytes owner, group;
+	struct rpcrdma_bytes handle;
+	uint32_t error; /* rdattr_error */
+	uint32_t lease; /* seconds */
+	uint64_t file_max, read_max, write_max;
+	uint64_t octets, octets_free, octets_for_all; /* as in struct rr_vfs_statfs, and the next */
+	uint64_t files, files_free, files_for_all;
+};
+
+/* An entry of the table of attributes, rr_attr_rows. */
 struct rr_attr_row {
-	/* Writes the value; NULL: the attribute is not supported, or can only be set. */
+	/* Writes the value; NULL: servers do not support the attribute, or it can only be set. */
 	void (*put)(struct rpcrdma_xdr_writer *writer, const struct rr_attr_source *source);
-	/* Reads the value that the peer sets; NULL: the attribute can only be read. */
-	nfsstat4 (*get)(struct rpcrdma_xdr_reader *reader, struct rr_vfs_set *set);
-	uint32_t sets;  /* RR_VFS_SET_* that the attribute sets */
+	/* Reads the value; NULL: the client never asks for it. */
+	void (*take)(struct rpcrdma_xdr_reader *reader, struct rr_attr_values *values);
 	uint32_t needs; /* RR_ATTR_STATFS, RR_ATTR_LIMITS: the storage is asked for them before put() */
 	uint32_t size;  /* the most octets that put() writes; 0: the attribute can only be set */
 	uint32_t minor; /* the first minor version that has the attribute; 0: all have it */
@@ -47,6 +66,30 @@ struct rr_attr_row {
 };
 
 extern const struct rr_attr_row rr_attr_rows[RR_ATTR_COUNT];
+
+/* An entry of the table of attributes that can be set, rr_attr_sets. */
+struct rr_attr_set {
+	/* Reads the value that the peer sets; NULL: the attribute cannot be set. */
+	nfsstat4 (*get)(struct rpcrdma_xdr_reader *reader, struct rr_vfs_set *set);
+	/* Writes the value that is to be set; NULL: the client never sets the attribute. */
+	void (*give)(struct rpcrdma_xdr_writer *writer, const struct rr_vfs_set *set);
+	uint32_t sets; /* RR_VFS_SET_* that the attribute sets */
+};
+
+extern const struct rr_attr_set rr_attr_sets[RR_ATTR_COUNT];
+
+/* ---- Texts and times ---- */
+
+/* Writes the number of a user or group as text, in decimal digits. */
+void rr_attr_put_number(struct rpcrdma_xdr_writer *writer, uint32_t number);
+/* Tells whether the text of a user or a group is a number, and stores that in *number. */
+bool rr_attr_is_number(struct rpcrdma_bytes text, uint32_t *number);
+
+void rr_attr_put_time(struct rpcrdma_xdr_writer *writer, struct rr_vfs_time time);
+/* Reads a time. Returns false if its nanoseconds are a second or more. */
+bool rr_attr_get_time(struct rpcrdma_xdr_reader *reader, struct rr_vfs_time *time);
+
+/* ---- Sets of attributes ---- */
 
 bool rr_attr_in(const struct rr_attr_mask *mask, uint32_t number);
 void rr_attr_add(struct rr_attr_mask *mask, uint32_t number);
@@ -70,6 +113,8 @@ uint32_t rr_attr_needs(const struct rr_attr_mask *mask, uint32_t minor);
 /* Returns the most octets that a fattr4 with these attributes has. */
 uint32_t rr_attr_size(const struct rr_attr_mask *mask, uint32_t minor);
 
+/* ---- What a server does ---- */
+
 /* Writes a bitmap4. */
 void rr_attr_put_mask(struct rpcrdma_xdr_writer *writer, const struct rr_attr_mask *mask);
 /* Writes a fattr4 with those of the attributes asked for that are supported and have a value to read. */
@@ -92,5 +137,15 @@ nfsstat4 rr_attr_compare(
 /* Returns NFS4_OK if VERIFY and NVERIFY can compare these attributes, else NFS4ERR_ATTRNOTSUPP or
  * NFS4ERR_INVAL. */
 nfsstat4 rr_attr_comparable(const fattr4 *fattr, uint32_t minor);
+
+/* ---- What a client does ---- */
+
+/* Reads the values of a fattr4. Returns false if they are malformed, or if attributes are among them that are
+ * not in asked. Every attribute in asked must be one that the client knows (take()). */
+bool rr_attr_take(const fattr4 *fattr, const bitmap4 *asked, struct rr_attr_values *values);
+
+/* Writes the attributes that are to be set into the `size` octets at memory; 128 are enough. Returns a fattr4
+ * that refers to *mask and memory. */
+fattr4 rr_attr_give(const struct rr_vfs_set *set, struct rr_attr_mask *mask, void *memory, uint32_t size);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sets of attributes, and the encoding and decoding of a fattr4 by the table rr_attr_rows. */
-#include "server/nfs4/attr.h"
+/* Sets of attributes, and the encoding and decoding of a fattr4 by the tables rr_attr_rows and rr_attr_sets,
+ * as a server does that. */
+#include "vfs/fattr4/attr.h"
 
 #include <string.h>
 
@@ -33,7 +34,7 @@ attr_is_supported(uint32_t number, uint32_t minor)
 {
 	const struct rr_attr_row *row = &rr_attr_rows[number];
 
-	return (row->put || row->get) && row->minor <= minor;
+	return (row->put || rr_attr_sets[number].get) && row->minor <= minor;
 }
 
 bool
@@ -172,7 +173,7 @@ rr_attr_get(const fattr4 *fattr, uint32_t minor, struct rr_vfs_set *set)
 		return NFS4ERR_ATTRNOTSUPP;
 	rpcrdma_xdr_reader_init(&reader, &values, NULL);
 	for (uint32_t i = 0; i < RR_ATTR_COUNT; i++) {
-		const struct rr_attr_row *row = &rr_attr_rows[i];
+		const struct rr_attr_set *row = &rr_attr_sets[i];
 
 		if (!rr_attr_in(&mask, i))
 			continue;
@@ -202,7 +203,7 @@ rr_attr_applied(const bitmap4 *bitmap, uint32_t applied)
 	struct rr_attr_mask asked = rr_attr_mask(bitmap), mask = { { 0 } };
 
 	for (uint32_t i = 0; i < RR_ATTR_COUNT; i++) {
-		if (rr_attr_in(&asked, i) && rr_attr_rows[i].sets & applied)
+		if (rr_attr_in(&asked, i) && rr_attr_sets[i].sets & applied)
 			rr_attr_add(&mask, i);
 	}
 	return mask;
