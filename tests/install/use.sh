@@ -30,3 +30,29 @@ python_reads() {
 	inside sh -ec 'PYTHONDONTWRITEBYTECODE=1 python3 /tmp/nfs_read.py nfs://127.0.0.1:34917/ some >/tmp/python'
 	cmp "$root/srv/data/some" "$root/tmp/python"
 }
+
+# A project of CMake: the target of find_package(), without a path in the program where the loader finds the library, the versions
+# that the package is fit for, and those that it is not.
+cmake_builds() {
+	mkdir -p "$root/tmp/cmake" && cp examples/nfs_get.c "$root/tmp/cmake/" || return 1
+	cat >"$root/tmp/cmake/CMakeLists.txt" <<-'end'
+		cmake_minimum_required(VERSION 3.13)
+		project(nfs_get C)
+		find_package(rpcrdma ${WANTED} REQUIRED CONFIG)
+		add_executable(nfs_get nfs_get.c)
+		target_link_libraries(nfs_get PRIVATE rpcrdma::rpcrdma)
+	end
+	inside sh -ec 'cd /tmp/cmake
+		version=$(pkg-config --modversion rpcrdma)
+		for wanted in "" "${version%.*}" "$version" "$version;EXACT"; do
+			cmake -S . -B built -DCMAKE_SKIP_RPATH=ON "-DWANTED=$wanted"
+		done
+		cmake --build built
+		for refused in 99 "${version%.*}.99" "${version%%.*}.99"; do
+			! cmake -S . -B refused "-DWANTED=$refused" || { echo "version $refused is found"; exit 1; }
+		done'
+}
+
+cmake_runs() {
+	has '^some 3000000$' /tmp/cmake/built/nfs_get nfs://127.0.0.1:34917/
+}
