@@ -100,7 +100,8 @@ check-release:
 	@scripts/need install
 	@tests/install/check-release $(or $(RELEASE),trixie)
 
-# The tests of codecs, compiler and bindings on a big-endian machine and on one of 32 bits, emulated; MACHINES= one of s390x, armhf.
+# The tests of codecs, compiler and bindings on a big-endian machine and on one of 32 bits, emulated; the
+# command built with musl. MACHINES= one of s390x, armhf, musl.
 check-foreign:
 	@scripts/need build foreign
 	@tests/foreign/check $(MACHINES)

@@ -56,7 +56,8 @@ rr_posix_statfs(struct rr_posix_work *work, struct rr_vfs_call *call)
 
 /* Tells whether a file of this size may exist in the file system of fd: lseek(2) and FIEMAP refuse an offset
  * beyond the greatest size. FIEMAP is asked, too, because lseek(2) accepts any offset in the directories of
- * some file systems. */
+ * some file systems. The number of a request is an int for musl, an unsigned long for glibc, and of 32 bits
+ * for the kernel. */
 static bool
 op_limits_take_size(int fd, uint64_t size)
 {
@@ -64,7 +65,7 @@ op_limits_take_size(int fd, uint64_t size)
 
 	if (lseek(fd, (off_t)size, SEEK_SET) < 0)
 		return false;
-	return ioctl(fd, FS_IOC_FIEMAP, &map) == 0 || errno != EFBIG;
+	return ioctl(fd, (int)FS_IOC_FIEMAP, &map) == 0 || errno != EFBIG;
 }
 
 /* Returns the greatest size of a file in the object's file system, by bisection; INT64_MAX where the object

@@ -201,7 +201,7 @@ readdir_read(
 	if (lseek(fd, (off_t)readdir->cookie, SEEK_SET) < 0)
 		return RR_VFS_BAD_COOKIE;
 	do {
-		size = getdents64(fd, buffer, sizeof(buffer));
+		size = getdents64(fd, (void *)buffer, sizeof(buffer));
 		if (size < 0)
 			return errno == ENOENT ? RR_VFS_STALE : rr_vfs_errno(errno);
 		readdir->eof = size == 0;

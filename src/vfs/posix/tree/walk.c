@@ -261,7 +261,7 @@ walk_read(struct rr_tree *tree, struct frame *frame)
 	_Alignas(struct dirent64) char entries[ENTRIES_SIZE];
 	struct rr_search *search = &tree->core->search;
 	bool was_locked = rr_tree_out(tree);
-	ssize_t size = getdents64(search->fd, entries, sizeof(entries));
+	ssize_t size = getdents64(search->fd, (void *)entries, sizeof(entries));
 
 	rr_tree_in(tree, was_locked);
 	if (size < 0) {
