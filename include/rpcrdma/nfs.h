@@ -227,6 +227,22 @@ RPCRDMA_API int rpcrdma_nfs_lookup(struct rpcrdma_nfs *nfs, const struct rpcrdma
 RPCRDMA_API int rpcrdma_nfs_stat(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *handle,
 	struct rpcrdma_nfs_object *object, const struct rpcrdma_nfs_then *then);
 
+/* Rights on an object, with the numbers that NFS has for them (RFC 1813, section 3.3.4; RFC 8881,
+ * section 18.1.1). */
+enum rpcrdma_nfs_right {
+	RPCRDMA_NFS_MAY_READ = 0x01,    /* the data of a file, or the names in a directory */
+	RPCRDMA_NFS_MAY_LOOKUP = 0x02,  /* a name in a directory */
+	RPCRDMA_NFS_MAY_MODIFY = 0x04,  /* the data of a file, or the names in a directory */
+	RPCRDMA_NFS_MAY_EXTEND = 0x08,  /* a file, or a directory by further names */
+	RPCRDMA_NFS_MAY_DELETE = 0x10,  /* names in a directory */
+	RPCRDMA_NFS_MAY_EXECUTE = 0x20, /* a file */
+};
+
+/* Sets *granted to those of the rights in asked, flags of enum rpcrdma_nfs_right, that the server says the
+ * user has. An operation may fail all the same. */
+RPCRDMA_API int rpcrdma_nfs_access(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *handle,
+	uint32_t asked, uint32_t *granted, const struct rpcrdma_nfs_then *then);
+
 /* The size of a file system. A number that the server does not say is 0. */
 struct rpcrdma_nfs_space {
 	size_t size;                            /* set by the caller: see api.h */
@@ -283,6 +299,13 @@ RPCRDMA_API int rpcrdma_nfs_rmdir(struct rpcrdma_nfs *nfs, const struct rpcrdma_
  * has more than RPCRDMA_NFS_PATH_MAX octets. */
 RPCRDMA_API int rpcrdma_nfs_symlink(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory,
 	const char *name, const char *target, struct rpcrdma_nfs_object *object,
+	const struct rpcrdma_nfs_then *then);
+
+/* Makes a named pipe, a socket, or a device, with the attributes of changes (NULL: mode 0644), and fills in
+ * object. Its type, and the device_major and device_minor of a device, are those that the caller has set in
+ * object. Fails with EXIST if the name exists, with INVAL for another type. */
+RPCRDMA_API int rpcrdma_nfs_mknod(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory,
+	const char *name, const struct rpcrdma_nfs_changes *changes, struct rpcrdma_nfs_object *object,
 	const struct rpcrdma_nfs_then *then);
 
 /* Gives file, which is not a directory, a further name (a hard link) in directory. Fails with EXIST if the

@@ -15,16 +15,12 @@
  * This is an NFS client of one export of one server, by version 3 (RFC 1813), or of the root of a server by
  * versions 4.1 and 4.2.
  *
- * There are two kinds of functions. Those that move file data are asynchronous: many are under way at a time,
- * and the caller runs the engine's loop. All others wait for their answer, running the loop meanwhile.
+ * These are functions beside those of <rpcrdma/nfs.h>. Some are asynchronous: many operations are under way
+ * at a time, and the caller runs the engine's loop. All others wait for their answer, running the loop
+ * meanwhile.
  *
  * Results: 0; a negative enum rpcrdma_error if no valid answer came; or, positive, the nfsstat3 that the
  * server answered. After a failure rpcrdma_nfs_error() returns a text for people.
- *
- * A call that is not idempotent may have been executed by a server that was then restarted, so that the
- * answer was lost and the same call, sent again, finds its own work done. If the connection was made again
- * during a call, such an outcome counts as success: NFS3ERR_EXIST of mkdir, symlink, link and create, if what
- * exists is of the right kind; NFS3ERR_NOENT of remove, rmdir, and of rename if the new name exists.
  */
 struct rr_nfs_config {
 	struct rr_client_config rpc; /* with the address of the NFS service */
@@ -105,11 +101,6 @@ void rr_nfs_cleaning(struct rpcrdma_nfs *nfs, bool clean);
 
 /* ---- Names (client_path.c) ---- */
 
-/* Looks up one name in a directory; a symbolic link is not followed. The attributes are fetched by GETATTR if
- * LOOKUP gave no attributes. */
-int rr_nfs_lookup(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory, const char *name,
-	struct rpcrdma_nfs_object *object);
-
 /* Looks up a path of many names, from the root of the mounted export. Symbolic links on the way are followed
  * by this client, a link at the end only if follow is set. ".." is resolved by the server. A relative target
  * is resolved from the link's directory. An absolute target names a path of the server: if it leads into
@@ -139,48 +130,13 @@ int rr_nfs_explain_change(struct rpcrdma_nfs *nfs, int status);
 /* Asks for the attributes of an object. */
 int rr_nfs_getattr(
 	struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *handle, struct rpcrdma_nfs_object *object);
-/* Sets attributes of an object. This function and those that make an object with attributes fail with NOTSUP
- * if version 3 is used, and does not hold a time that is to be set: RR_NFS_TIMES. */
-int rr_nfs_setattr(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *handle,
-	const struct rpcrdma_nfs_changes *changes);
-
-/* Asks which of the rights in access (ACCESS3_READ, ...) the server allows, and returns these in *granted. */
-int rr_nfs_access(
-	struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *handle, uint32_t access, uint32_t *granted);
-
+/* Looks up one name in a directory; a symbolic link is not followed. The attributes are fetched by GETATTR if
+ * LOOKUP gave no attributes. */
+int rr_nfs_lookup(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory, const char *name,
+	struct rpcrdma_nfs_object *object);
 /* Reads the target of a symbolic link into target, which has RR_NFS_PATH octets; the text ends with a zero.
  * Error PEER: the target has a zero in it, or is too long. */
 int rr_nfs_readlink(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *handle, char *target);
-
-/* Makes a regular file, GUARDED (it must not exist yet) or UNCHECKED, with these attributes, and stores it in
- * *object. */
-int rr_nfs_create(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory, const char *name,
-	bool guarded, const struct rpcrdma_nfs_changes *changes, struct rpcrdma_nfs_object *object);
-/* Makes a directory with these attributes, and stores it in *object. */
-int rr_nfs_mkdir(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory, const char *name,
-	const struct rpcrdma_nfs_changes *changes, struct rpcrdma_nfs_object *object);
-/* Makes a symbolic link to target. */
-int rr_nfs_symlink(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory, const char *name,
-	const char *target);
-/* Makes the named pipe or device that `what` describes by its type and the numbers of a device, with these
- * attributes. */
-int rr_nfs_mknod(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory, const char *name,
-	const struct rpcrdma_nfs_object *what, const struct rpcrdma_nfs_changes *changes);
-/* Gives the file a further name in the directory. */
-int rr_nfs_link(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *file,
-	const struct rpcrdma_nfs_handle *directory, const char *name);
-/* Removes a name, which must not be that of a directory. */
-int rr_nfs_remove(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory, const char *name);
-/* Removes an empty directory. */
-int rr_nfs_rmdir(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory, const char *name);
-/* Gives the object from_name in the directory `from` the name to_name in the directory `to`. */
-int rr_nfs_rename(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *from, const char *from_name,
-	const struct rpcrdma_nfs_handle *to, const char *to_name);
-
-/* Lets the server store all written data of the file. Sets verifier to that of the server, which is to be
- * compared with those of the WRITEs (RFC 1813, 3.3.21). */
-int rr_nfs_commit(
-	struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *file, uint8_t verifier[NFS3_WRITEVERFSIZE]);
 
 /* ---- Directories (client_dir.c) ---- */
 
@@ -291,8 +247,8 @@ struct rr_nfs_op {
 /* Looks up a name in a directory. */
 void rr_nfs_op_lookup(struct rpcrdma_nfs *nfs, struct rr_nfs_op *op,
 	const struct rpcrdma_nfs_handle *directory, const char *name);
-/* The functions that set attributes return 0, or, without beginning anything, the error NOTSUP of
- * rr_nfs_setattr(). */
+/* The functions that set attributes return 0, or, without beginning anything, the error NOTSUP: version 3
+ * is used, and does not hold a time that is to be set (RR_NFS_TIMES). */
 /* Makes a new regular file, GUARDED. */
 int rr_nfs_op_create(struct rpcrdma_nfs *nfs, struct rr_nfs_op *op,
 	const struct rpcrdma_nfs_handle *directory, const char *name,

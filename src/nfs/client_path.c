@@ -6,26 +6,6 @@
 
 /* This file looks up names and paths. */
 
-int
-rr_nfs_lookup(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory, const char *name,
-	struct rpcrdma_nfs_object *object)
-{
-	LOOKUP3args args = { .what = { rr_nfs_fh(directory), rr_nfs_string(name) } };
-	struct rr_nfs_found result;
-	struct rpcrdma_nfs_handle handle;
-	int error = rr_nfs_call(nfs, NFSPROC3_LOOKUP, &args, &result);
-
-	if (error)
-		return error;
-	if (!rr_nfs_handle_set(&handle, result.handle))
-		return rr_nfs_fail(nfs, -RPCRDMA_ERR_PEER, "the server gave an empty file handle");
-	if (!result.known)
-		return rr_nfs_getattr(nfs, &handle, object);
-	object->handle = handle;
-	rr_nfs_object_describe(object, &result.attributes);
-	return 0;
-}
-
 /* The state of a walk along a path. root is the directory that the walk begins in, and root_path its path.
  * here is the object that was reached, rest the path that is left. After a symbolic link, rest lies in
  * path[turn]; the other one of the two memories is then free for the next link. at_root: here is the root,

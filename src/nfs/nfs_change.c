@@ -180,3 +180,33 @@ rpcrdma_nfs_symlink(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *di
 	pending->args.make.target = rr_nfs_string(pending->path);
 	return rr_nfs_pending_start(pending, NFSPROC3_SYMLINK, then);
 }
+
+/* Tells whether MKNOD makes objects of this type. */
+static bool
+change_is_special(enum rr_vfs_type type)
+{
+	return type == RR_VFS_BLOCK_DEVICE || type == RR_VFS_CHARACTER_DEVICE || type == RR_VFS_SOCKET ||
+	       type == RR_VFS_FIFO;
+}
+
+int
+rpcrdma_nfs_mknod(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory, const char *name,
+	const struct rpcrdma_nfs_changes *changes, struct rpcrdma_nfs_object *object,
+	const struct rpcrdma_nfs_then *then)
+{
+	struct rr_nfs_pending *pending;
+	struct rr_nfs_make_args *args;
+	int error = change_make(nfs, directory, name, object, then, &pending);
+
+	if (error)
+		return error;
+	args = &pending->args.make;
+	args->type = (enum rr_vfs_type)object->type;
+	args->device[0] = object->device_major;
+	args->device[1] = object->device_minor;
+	error = change_take(nfs, changes, &args->set, MODE_FILE);
+	if (!error && !change_is_special(args->type))
+		error = rr_nfs_fail(nfs, -RPCRDMA_ERR_INVAL, "the object is no device, pipe or socket");
+	return error ? rr_nfs_pending_drop(pending, error)
+		     : rr_nfs_pending_start(pending, NFSPROC3_MKNOD, then);
+}

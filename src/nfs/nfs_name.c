@@ -82,6 +82,31 @@ rpcrdma_nfs_stat(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *handl
 	return rr_nfs_pending_start(pending, NFSPROC3_GETATTR, then);
 }
 
+static int
+name_take_rights(struct rr_nfs_pending *pending)
+{
+	*pending->granted = pending->result.access.u.resok.access & pending->args.access.access;
+	return 0;
+}
+
+int
+rpcrdma_nfs_access(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *handle, uint32_t asked,
+	uint32_t *granted, const struct rpcrdma_nfs_then *then)
+{
+	struct rr_nfs_pending *pending;
+	int error = granted ? rr_nfs_pending_on(nfs, handle, then, &pending) : -RPCRDMA_ERR_INVAL;
+
+	_Static_assert((int)RPCRDMA_NFS_MAY_READ == (int)ACCESS3_READ &&
+			       (int)RPCRDMA_NFS_MAY_EXECUTE == (int)ACCESS3_EXECUTE,
+		"the same bits");
+	if (error)
+		return error;
+	pending->granted = granted;
+	pending->take = name_take_rights;
+	pending->args.access = (ACCESS3args){ rr_nfs_fh(&pending->handles[0]), asked };
+	return rr_nfs_pending_start(pending, NFSPROC3_ACCESS, then);
+}
+
 /* Finds an object by the function `walk`, and copies it to the caller's structure. */
 static int
 name_find(struct rpcrdma_nfs *nfs, const char *path, bool follow, struct rpcrdma_nfs_object *object,

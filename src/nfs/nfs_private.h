@@ -37,7 +37,7 @@ struct rr_nfs_pending {
 	struct rpcrdma_nfs_io *io;
 	struct rpcrdma_nfs_range *range;
 	uint64_t *found;
-	uint32_t *length;
+	uint32_t *length, *granted;
 	struct rpcrdma_nfs_handle handles[2];
 	char names[2][RR_NFS_NAME + 1];
 	enum rr_vfs_type type; /* the type that the object must have; 0: any type */
@@ -51,8 +51,9 @@ struct rr_nfs_pending {
 		GETATTR3args getattr;
 		struct rr_nfs_setattr_args setattr;
 		LOOKUP3args lookup;
+		ACCESS3args access;
 		READLINK3args readlink;
-		struct rr_nfs_make_args make; /* of CREATE, MKDIR and SYMLINK */
+		struct rr_nfs_make_args make; /* of CREATE, MKDIR, SYMLINK and MKNOD */
 		LINK3args link;
 		REMOVE3args remove;
 		RMDIR3args rmdir;
@@ -65,7 +66,8 @@ struct rr_nfs_pending {
 	} args;
 	union {
 		nfsstat3 status;
-		struct rr_nfs_found found; /* of GETATTR, LOOKUP, CREATE, MKDIR and SYMLINK */
+		struct rr_nfs_found found; /* of GETATTR, LOOKUP, CREATE, MKDIR, SYMLINK and MKNOD */
+		ACCESS3res access;
 		SETATTR3res setattr;
 		READLINK3res readlink;
 		LINK3res link;

@@ -49,7 +49,6 @@ struct rr_nfs_setattr_args {
 struct rr_nfs_make_args {
 	diropargs3 where;
 	struct rr_vfs_set set;
-	bool unchecked;              /* CREATE: a file that has the name already is no error */
 	enum rr_vfs_type type;       /* of the object */
 	struct rpcrdma_bytes target; /* SYMLINK */
 	uint32_t device[2];          /* MKNOD of a device: major and minor */

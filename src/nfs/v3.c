@@ -93,7 +93,7 @@ static void
 v3_put_create(struct rpcrdma_xdr_writer *writer, const void *value)
 {
 	const struct rr_nfs_make_args *given = value;
-	CREATE3args args = { .where = given->where, .how.mode = given->unchecked ? UNCHECKED : GUARDED };
+	CREATE3args args = { .where = given->where, .how.mode = GUARDED };
 
 	args.how.u.obj_attributes = v3_set(&given->set);
 	v3_put(writer, NFSPROC3_CREATE, &args);

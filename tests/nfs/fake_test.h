@@ -8,7 +8,7 @@
  * found. */
 static struct fake *fake;
 static struct rpcrdma_nfs *nfs;
-static struct rpcrdma_nfs_object object;
+static struct rpcrdma_nfs_object object = { .size = sizeof(object) };
 
 static inline int
 fake_setup(void **state)

@@ -139,11 +139,11 @@ cleaning_is_not_interrupted_but_limited(void **state)
 	nfs = fake_must_open(fake, "/export");
 	fake->interrupt = true;
 	rr_nfs_cleaning(nfs, true);
-	assert_int_equal(rr_nfs_remove(nfs, rr_nfs_root(nfs), "file"), 0);
+	assert_int_equal(rpcrdma_nfs_remove(nfs, rr_nfs_root(nfs), "file", NULL), 0);
 	rr_server_free(fake->server);
 	fake->server = NULL;
 	before = fake->stage.now;
-	assert_true(rr_nfs_remove(nfs, rr_nfs_root(nfs), "file") < 0);
+	assert_true(rpcrdma_nfs_remove(nfs, rr_nfs_root(nfs), "file", NULL) < 0);
 	assert_in_range(fake->stage.now - before, 0, 6 * RR_SECOND);
 }
 
@@ -427,7 +427,7 @@ static void
 what_was_done_before_the_answer_was_lost_counts_as_done(void **state)
 {
 	const struct rpcrdma_nfs_handle *root;
-	struct rpcrdma_nfs_changes none = { 0 };
+	struct rpcrdma_nfs_changes none = { .size = sizeof(none) };
 
 	(void)state;
 	fake_file(fake, 0, "old", 0);
@@ -435,15 +435,15 @@ what_was_done_before_the_answer_was_lost_counts_as_done(void **state)
 	nfs = fake_must_open(fake, "/export");
 	root = rr_nfs_root(nfs);
 	fake->crash_at = NFSPROC3_CREATE;
-	assert_int_equal(rr_nfs_create(nfs, root, "file", true, &none, &object), 0);
+	assert_int_equal(rpcrdma_nfs_create(nfs, root, "file", &none, &object, NULL), 0);
 	fake->crash_at = NFSPROC3_MKDIR;
-	assert_int_equal(rr_nfs_mkdir(nfs, root, "directory", &none, &object), 0);
+	assert_int_equal(rpcrdma_nfs_mkdir(nfs, root, "directory", &none, &object, NULL), 0);
 	fake->crash_at = NFSPROC3_SYMLINK;
-	assert_int_equal(rr_nfs_symlink(nfs, root, "link", "target"), 0);
+	assert_int_equal(rpcrdma_nfs_symlink(nfs, root, "link", "target", &object, NULL), 0);
 	fake->crash_at = NFSPROC3_RENAME;
-	assert_int_equal(rr_nfs_rename(nfs, root, "old", root, "new"), 0);
+	assert_int_equal(rpcrdma_nfs_rename(nfs, root, "old", root, "new", NULL), 0);
 	fake->crash_at = NFSPROC3_REMOVE;
-	assert_int_equal(rr_nfs_remove(nfs, root, "doomed"), 0);
+	assert_int_equal(rpcrdma_nfs_remove(nfs, root, "doomed", NULL), 0);
 	assert_int_equal(rr_client_reconnects(rr_nfs_rpc(nfs)), 5);
 	assert_int_equal(fake->calls[NFSPROC3_CREATE], 2);
 }
@@ -467,13 +467,13 @@ a_further_name_whose_answer_was_lost_is_made_once(void **state)
 		snprintf(name, sizeof(name), "second-%s", names[i]);
 		assert_int_equal(rr_nfs_walk(nfs, names[i], false, &object), 0);
 		fake->crash_at = NFSPROC3_LINK;
-		assert_int_equal(rr_nfs_link(nfs, &object.handle, root, name), 0);
+		assert_int_equal(rpcrdma_nfs_link(nfs, &object.handle, root, name, NULL), 0);
 		assert_int_equal(fake->crash_at, UINT32_MAX);
 	}
 	/* The name is that of another file of the same type. */
 	assert_int_equal(rr_nfs_walk(nfs, "file", false, &object), 0);
 	rr_loop_arm(fake->stage.loop, &fake->crash, 0);
-	assert_int_equal(rr_nfs_link(nfs, &object.handle, root, "other"), NFS3ERR_EXIST);
+	assert_int_equal(rpcrdma_nfs_link(nfs, &object.handle, root, "other", NULL), NFS3ERR_EXIST);
 	assert_int_equal(rr_client_reconnects(rr_nfs_rpc(nfs)), 4);
 	assert_string_equal(rpcrdma_nfs_error(nfs), "it exists already (NFS3ERR_EXIST)");
 }
@@ -482,28 +482,28 @@ static void
 what_was_there_before_is_no_success(void **state)
 {
 	const struct rpcrdma_nfs_handle *root;
-	struct rpcrdma_nfs_changes none = { 0 };
+	struct rpcrdma_nfs_changes none = { .size = sizeof(none) };
 
 	(void)state;
 	fake_file(fake, 0, "file", 0);
 	nfs = fake_must_open(fake, "/export");
 	root = rr_nfs_root(nfs);
-	assert_int_equal(rr_nfs_create(nfs, root, "file", true, &none, &object), NFS3ERR_EXIST);
-	assert_int_equal(rr_nfs_mkdir(nfs, root, "file", &none, &object), NFS3ERR_EXIST);
-	assert_int_equal(rr_nfs_symlink(nfs, root, "file", "x"), NFS3ERR_EXIST);
-	assert_int_equal(rr_nfs_remove(nfs, root, "none"), NFS3ERR_NOENT);
-	assert_int_equal(rr_nfs_rename(nfs, root, "none", root, "file"), NFS3ERR_NOENT);
+	assert_int_equal(rpcrdma_nfs_create(nfs, root, "file", &none, &object, NULL), NFS3ERR_EXIST);
+	assert_int_equal(rpcrdma_nfs_mkdir(nfs, root, "file", &none, &object, NULL), NFS3ERR_EXIST);
+	assert_int_equal(rpcrdma_nfs_symlink(nfs, root, "file", "x", &object, NULL), NFS3ERR_EXIST);
+	assert_int_equal(rpcrdma_nfs_remove(nfs, root, "none", NULL), NFS3ERR_NOENT);
+	assert_int_equal(rpcrdma_nfs_rename(nfs, root, "none", root, "file", NULL), NFS3ERR_NOENT);
 }
 
 static void
 created_objects_are_looked_up_where_the_answer_leaves_them_open(void **state)
 {
-	struct rpcrdma_nfs_changes none = { 0 };
+	struct rpcrdma_nfs_changes none = { .size = sizeof(none) };
 
 	(void)state;
 	nfs = fake_must_open(fake, "/export");
 	fake->no_handles = true;
-	assert_int_equal(rr_nfs_create(nfs, rr_nfs_root(nfs), "file", true, &none, &object), 0);
+	assert_int_equal(rpcrdma_nfs_create(nfs, rr_nfs_root(nfs), "file", &none, &object, NULL), 0);
 	assert_int_equal(object.type, RPCRDMA_NFS_FILE);
 	assert_int_equal(object.handle.length, 4);
 }

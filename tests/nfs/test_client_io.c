@@ -210,7 +210,7 @@ what_is_written_arrives_in_any_portions(void **state)
 	assert_false(io.verifier_changed);
 	assert_int_equal(file->size, 201001);
 	assert_memory_equal(file->data + 1000, data, io.length);
-	assert_int_equal(rr_nfs_commit(nfs, &object.handle, verifier), 0);
+	assert_int_equal(rpcrdma_nfs_commit(nfs, &object.handle, verifier, NULL), 0);
 	assert_memory_equal(verifier, io.verifier, sizeof(verifier));
 	assert_int_equal(file->stable, 201001);
 }

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "../vfs/memory/memory.h"
-#include "nfs/client.h"
+#include "nfs/client_private.h"
 #include "server/nfs3/server.h"
 
 enum { NODES = 48, NAMES = 6, SIZE = 20000, STEPS = 6000, PIECE = 5000 };
@@ -243,27 +243,47 @@ look(struct world *world, int directory, int name)
 	return object;
 }
 
+/* Makes a file by an UNCHECKED CREATE, which the client itself never sends. Returns the result. */
+static int
+create_unchecked(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory, const char *name)
+{
+	const CREATE3args args = { .where = { rr_nfs_fh(directory), rr_nfs_string(name) },
+		.how.mode = UNCHECKED };
+	CREATE3res result;
+	struct rr_call call = { .program = &NFS_V3_program,
+		.proc = NFSPROC3_CREATE,
+		.args = &args,
+		.result = &result,
+		.keep = nfs->keep,
+		.keep_size = sizeof(nfs->keep) };
+	int error = rr_nfs_wait(nfs, nfs->client, &call);
+
+	return error < 0 ? error : (int)result.status;
+}
+
 static void
 make(struct world *world)
 {
 	static const ftype3 types[] = { NF3REG, NF3REG, NF3DIR, NF3LNK };
-	static const struct rpcrdma_nfs_changes nothing;
+	static const struct rpcrdma_nfs_changes nothing = { .size = sizeof(nothing) };
 	int directory = pick(world, NF3DIR), name = (int)throw_die(world, NAMES), made = free_node(world);
 	ftype3 type = types[throw_die(world, 4)];
 	bool guarded = throw_die(world, 2);
 	int there = world->nodes[directory].entries[name], status;
 	const struct rpcrdma_nfs_handle *handle = &world->nodes[directory].handle;
 	bool reused = type == NF3REG && !guarded && there >= 0 && world->nodes[there].type == NF3REG;
-	struct rpcrdma_nfs_object object;
+	struct rpcrdma_nfs_object object = { .size = sizeof(object) };
 
 	if (made < 0)
 		return;
 	if (type == NF3REG)
-		status = rr_nfs_create(world->nfs, handle, name_of(name), guarded, &nothing, &object);
+		status = guarded ? rpcrdma_nfs_create(
+					   world->nfs, handle, name_of(name), &nothing, &object, NULL)
+				 : create_unchecked(world->nfs, handle, name_of(name));
 	else if (type == NF3DIR)
-		status = rr_nfs_mkdir(world->nfs, handle, name_of(name), &nothing, &object);
+		status = rpcrdma_nfs_mkdir(world->nfs, handle, name_of(name), &nothing, &object, NULL);
 	else
-		status = rr_nfs_symlink(world->nfs, handle, name_of(name), name_of(name));
+		status = rpcrdma_nfs_symlink(world->nfs, handle, name_of(name), name_of(name), &object, NULL);
 	if (!judge(world, status, there < 0 || reused ? NFS3_OK : NFS3ERR_EXIST) || reused)
 		return;
 	world->nodes[made] = (struct node){ .type = type, .handle = look(world, directory, name).handle };
@@ -280,8 +300,8 @@ make_link(struct world *world)
 	if (file < 0)
 		return;
 	if (judge(world,
-		    rr_nfs_link(world->nfs, &world->nodes[file].handle, &world->nodes[directory].handle,
-			    name_of(name)),
+		    rpcrdma_nfs_link(world->nfs, &world->nodes[file].handle, &world->nodes[directory].handle,
+			    name_of(name), NULL),
 		    world->nodes[directory].entries[name] < 0 ? NFS3_OK : NFS3ERR_EXIST))
 		add_name(world, directory, name, file);
 }
@@ -296,9 +316,9 @@ take_away(struct world *world)
 	     is_directory = there >= 0 && world->nodes[there].type == NF3DIR;
 
 	if (of_directory)
-		status = rr_nfs_rmdir(world->nfs, handle, name_of(name));
+		status = rpcrdma_nfs_rmdir(world->nfs, handle, name_of(name), NULL);
 	else
-		status = rr_nfs_remove(world->nfs, handle, name_of(name));
+		status = rpcrdma_nfs_remove(world->nfs, handle, name_of(name), NULL);
 	if (there < 0)
 		wanted = NFS3ERR_NOENT;
 	else if (of_directory != is_directory)
@@ -337,8 +357,8 @@ change_name(struct world *world)
 	int from = pick(world, NF3DIR), to = pick(world, NF3DIR);
 	int old = (int)throw_die(world, NAMES), new = (int)throw_die(world, NAMES);
 	int moved = world->nodes[from].entries[old], replaced = world->nodes[to].entries[new];
-	int status = rr_nfs_rename(
-		world->nfs, &world->nodes[from].handle, name_of(old), &world->nodes[to].handle, name_of(new));
+	int status = rpcrdma_nfs_rename(world->nfs, &world->nodes[from].handle, name_of(old),
+		&world->nodes[to].handle, name_of(new), NULL);
 
 	if (!judge(world, status, rename_wanted(world, moved, to, replaced)) || moved == replaced)
 		return;
@@ -418,9 +438,11 @@ set_size(struct world *world)
 {
 	struct node *node = pick_file(world);
 	uint32_t size = throw_die(world, SIZE);
-	const struct rpcrdma_nfs_changes changes = { .set_length = true, .length = size };
+	const struct rpcrdma_nfs_changes changes = {
+		.size = sizeof(changes), .set_length = true, .length = size
+	};
 
-	if (!node || !judge(world, rr_nfs_setattr(world->nfs, &node->handle, &changes), NFS3_OK))
+	if (!node || !judge(world, rpcrdma_nfs_change(world->nfs, &node->handle, &changes, NULL), NFS3_OK))
 		return;
 	if (size < node->size)
 		memset(node->data + size, 0, node->size - size);
@@ -486,7 +508,8 @@ commit(struct world *world)
 	uint8_t verifier[NFS3_WRITEVERFSIZE];
 
 	if (file >= 0)
-		judge(world, rr_nfs_commit(world->nfs, &world->nodes[file].handle, verifier), NFS3_OK);
+		judge(world, rpcrdma_nfs_commit(world->nfs, &world->nodes[file].handle, verifier, NULL),
+			NFS3_OK);
 }
 
 static void

@@ -265,11 +265,23 @@ move(struct world *world, const struct rpcrdma_nfs_handle *file, uint8_t *data, 
 static struct rpcrdma_nfs_object
 make_file(struct world *world, const char *text)
 {
-	struct rpcrdma_nfs_object file;
-	const struct rpcrdma_nfs_changes changes = { .set_mode = true, .mode = 0640 };
+	struct rpcrdma_nfs_object file = { .size = sizeof(file) };
+	const struct rpcrdma_nfs_changes changes = {
+		.size = sizeof(changes), .set_mode = true, .mode = 0640
+	};
 
-	assert_int_equal(rr_nfs_create(world->nfs, rr_nfs_root(world->nfs), text, true, &changes, &file), 0);
+	assert_int_equal(
+		rpcrdma_nfs_create(world->nfs, rr_nfs_root(world->nfs), text, &changes, &file, NULL), 0);
 	return file;
+}
+
+/* Makes a symbolic link with the name "link". Returns the result. */
+static int
+make_link(struct world *world, const char *target)
+{
+	struct rpcrdma_nfs_object link = { .size = sizeof(link) };
+
+	return rpcrdma_nfs_symlink(world->nfs, rr_nfs_root(world->nfs), "link", target, &link, NULL);
 }
 
 /* RFC 8267, 5.1: MOUNT is served over TCP, too; it was used to open the file system, over each transport. */
@@ -281,7 +293,7 @@ a_large_file_goes_there_and_back(void **state)
 	uint8_t verifier[NFS3_WRITEVERFSIZE];
 
 	move(world, &file.handle, world->data, SIZE, true);
-	assert_int_equal(rr_nfs_commit(world->nfs, &file.handle, verifier), 0);
+	assert_int_equal(rpcrdma_nfs_commit(world->nfs, &file.handle, verifier, NULL), 0);
 	for (uint32_t i = 0; i < PIECES; i++)
 		assert_memory_equal(world->io[i].verifier, verifier, sizeof verifier);
 	/* The last READ asks for octets behind the end of the file. */
@@ -305,7 +317,7 @@ handles_outlive_the_server(void **state)
 	stop_server(world);
 	world->shared->verifier = 2;
 	start_server(world);
-	assert_int_equal(rr_nfs_commit(world->nfs, &file.handle, after), 0);
+	assert_int_equal(rpcrdma_nfs_commit(world->nfs, &file.handle, after, NULL), 0);
 	assert_memory_not_equal(after, before, sizeof after);
 	move(world, &file.handle, world->copy, SIZE, false);
 	assert_memory_equal(world->copy, world->data, SIZE);
@@ -321,16 +333,48 @@ count_entry(void *ctx, const struct rpcrdma_nfs_entry *entry)
 }
 
 static void
+a_pipe_is_made_and_rights_are_asked_for(void **state)
+{
+	const struct rpcrdma_nfs_changes changes = {
+		.size = sizeof(changes), .set_mode = true, .mode = 0620
+	};
+	struct rpcrdma_nfs_object pipe = { .size = sizeof(pipe), .type = RPCRDMA_NFS_FIFO }, file;
+	struct world *world = *state;
+	const struct rpcrdma_nfs_handle *root = rr_nfs_root(world->nfs);
+	uint32_t granted = 0;
+	struct stat found;
+	char text[128];
+
+	assert_int_equal(rpcrdma_nfs_mknod(world->nfs, root, "pipe", &changes, &pipe, NULL), 0);
+	snprintf(text, sizeof text, "%s/pipe", world->path);
+	assert_int_equal(lstat(text, &found), 0);
+	assert_int_equal(found.st_mode, S_IFIFO | 0620);
+	assert_int_equal(pipe.type, RPCRDMA_NFS_FIFO);
+	assert_int_equal(pipe.number, found.st_ino);
+	assert_int_equal(
+		rpcrdma_nfs_mknod(world->nfs, root, "pipe", &changes, &pipe, NULL), RPCRDMA_NFS_EXIST);
+	pipe.type = RPCRDMA_NFS_FILE;
+	assert_int_equal(
+		rpcrdma_nfs_mknod(world->nfs, root, "other", &changes, &pipe, NULL), -RPCRDMA_ERR_INVAL);
+	file = make_file(world, "file");
+	assert_int_equal(rpcrdma_nfs_access(world->nfs, &file.handle,
+				 RPCRDMA_NFS_MAY_READ | RPCRDMA_NFS_MAY_LOOKUP, &granted, NULL),
+		0);
+	/* RFC 1813, 3.3.4: "Look up a name in a directory (no meaning for non-directory objects)." */
+	assert_int_equal(granted, RPCRDMA_NFS_MAY_READ);
+	assert_int_equal(rpcrdma_nfs_access(world->nfs, &file.handle, 1, NULL, NULL), -RPCRDMA_ERR_INVAL);
+}
+
+static void
 a_large_directory_is_listed(void **state)
 {
 	struct world *world = *state;
-	struct rpcrdma_nfs_object directory;
+	struct rpcrdma_nfs_object directory = { .size = sizeof(directory) };
 	unsigned count = 0;
 	char text[128];
 
-	assert_int_equal(rr_nfs_mkdir(world->nfs, rr_nfs_root(world->nfs), "d",
-				 &(struct rpcrdma_nfs_changes){ 0 }, &directory),
-		0);
+	assert_int_equal(
+		rpcrdma_nfs_mkdir(world->nfs, rr_nfs_root(world->nfs), "d", NULL, &directory, NULL), 0);
 	for (unsigned i = 0; i < FILES; i++) {
 		snprintf(text, sizeof text, "%s/d/name-%u", world->path, i);
 		assert_int_equal(mknod(text, S_IFREG | 0644, 0), 0);
@@ -348,15 +392,15 @@ names_are_made_moved_and_removed(void **state)
 	char target[RR_NFS_PATH];
 
 	make_file(world, "file");
-	assert_int_equal(rr_nfs_symlink(world->nfs, root, "link", "file"), 0);
+	assert_int_equal(make_link(world, "file"), 0);
 	assert_int_equal(rr_nfs_lookup(world->nfs, root, "link", &object), 0);
 	assert_int_equal(rr_nfs_readlink(world->nfs, &object.handle, target), 0);
 	assert_string_equal(target, "file");
-	assert_int_equal(rr_nfs_rename(world->nfs, root, "file", root, "moved"), 0);
+	assert_int_equal(rpcrdma_nfs_rename(world->nfs, root, "file", root, "moved", NULL), 0);
 	assert_int_equal(rr_nfs_lookup(world->nfs, root, "file", &object), NFS3ERR_NOENT);
-	assert_int_equal(rr_nfs_remove(world->nfs, root, "moved"), 0);
-	assert_int_equal(rr_nfs_remove(world->nfs, root, "moved"), NFS3ERR_NOENT);
-	assert_int_equal(rr_nfs_rmdir(world->nfs, root, "link"), NFS3ERR_NOTDIR);
+	assert_int_equal(rpcrdma_nfs_remove(world->nfs, root, "moved", NULL), 0);
+	assert_int_equal(rpcrdma_nfs_remove(world->nfs, root, "moved", NULL), NFS3ERR_NOENT);
+	assert_int_equal(rpcrdma_nfs_rmdir(world->nfs, root, "link", NULL), NFS3ERR_NOTDIR);
 }
 
 /* A thread beside that of the loop stores the changes of calls, and the loop serves other calls meanwhile.
@@ -364,8 +408,10 @@ names_are_made_moved_and_removed(void **state)
 static void
 the_loop_waits_for_no_disk(void **state)
 {
-	const struct rpcrdma_nfs_changes mode = { .set_mode = true, .mode = 0600 };
-	const struct rpcrdma_nfs_changes time = { .set_modified = true, .modified = { .seconds = 77 } };
+	const struct rpcrdma_nfs_changes mode = { .size = sizeof(mode), .set_mode = true, .mode = 0600 };
+	const struct rpcrdma_nfs_changes time = {
+		.size = sizeof(time), .set_modified = true, .modified = { .seconds = 77 }
+	};
 	struct world *world = *state;
 	const struct rpcrdma_nfs_handle *root = rr_nfs_root(world->nfs);
 	struct rpcrdma_nfs_object file, link;
@@ -373,12 +419,12 @@ the_loop_waits_for_no_disk(void **state)
 	in_loop = true;
 	waits_in_loop = waits_for_all = 0;
 	file = make_file(world, "file");
-	assert_int_equal(rr_nfs_setattr(world->nfs, &file.handle, &mode), 0);
-	assert_int_equal(rr_nfs_symlink(world->nfs, root, "link", "file"), 0);
+	assert_int_equal(rpcrdma_nfs_change(world->nfs, &file.handle, &mode, NULL), 0);
+	assert_int_equal(make_link(world, "file"), 0);
 	assert_int_equal(rr_nfs_lookup(world->nfs, root, "link", &link), 0);
-	assert_int_equal(rr_nfs_setattr(world->nfs, &link.handle, &time), 0);
-	assert_int_equal(rr_nfs_rename(world->nfs, root, "file", root, "moved"), 0);
-	assert_int_equal(rr_nfs_remove(world->nfs, root, "moved"), 0);
+	assert_int_equal(rpcrdma_nfs_change(world->nfs, &link.handle, &time, NULL), 0);
+	assert_int_equal(rpcrdma_nfs_rename(world->nfs, root, "file", root, "moved", NULL), 0);
+	assert_int_equal(rpcrdma_nfs_remove(world->nfs, root, "moved", NULL), 0);
 	assert_int_equal(waits_in_loop, 0);
 	assert_int_equal(waits_for_all, 0);
 }
@@ -394,10 +440,10 @@ lost_replies_are_not_lost_changes(void **state)
 	world->striking = true;
 	make_file(world, "file"); /* GUARDED: a second execution would find the file */
 	world->striking = true;
-	assert_int_equal(rr_nfs_rename(world->nfs, root, "file", root, "moved"), 0);
+	assert_int_equal(rpcrdma_nfs_rename(world->nfs, root, "file", root, "moved", NULL), 0);
 	assert_int_equal(rr_nfs_lookup(world->nfs, root, "moved", &object), 0);
 	world->striking = true;
-	assert_int_equal(rr_nfs_remove(world->nfs, root, "moved"), 0);
+	assert_int_equal(rpcrdma_nfs_remove(world->nfs, root, "moved", NULL), 0);
 	assert_int_equal(rr_nfs_lookup(world->nfs, root, "moved", &object), NFS3ERR_NOENT);
 	assert_false(world->striking);
 	assert_true(rr_drc_hits(world->drc) == 3);
@@ -409,7 +455,6 @@ static void
 a_repeated_symlink_is_known_however_it_travels(void **state)
 {
 	struct world *world = *state;
-	const struct rpcrdma_nfs_handle *root = rr_nfs_root(world->nfs);
 	char target[2010];
 
 	memset(target, 't', sizeof target - 1);
@@ -417,7 +462,7 @@ a_repeated_symlink_is_known_however_it_travels(void **state)
 	make_file(world, "file"); /* version 2 is agreed on before */
 	world->striking = true;
 	world->inline_then = 1024;
-	assert_int_equal(rr_nfs_symlink(world->nfs, root, "link", target), 0);
+	assert_int_equal(make_link(world, target), 0);
 	assert_false(world->striking);
 	assert_int_equal(rr_drc_hits(world->drc), 1);
 }
@@ -446,6 +491,7 @@ run(const char *title, rr_fabric_new *make, bool in_own_thread)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_large_file_goes_there_and_back, setup, teardown),
 		cmocka_unit_test_setup_teardown(handles_outlive_the_server, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_pipe_is_made_and_rights_are_asked_for, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_large_directory_is_listed, setup, teardown),
 		cmocka_unit_test_setup_teardown(lost_replies_are_not_lost_changes, setup, teardown),
 		cmocka_unit_test_setup_teardown(

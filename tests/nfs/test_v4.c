@@ -348,7 +348,7 @@ a_session_of_six_operations_is_enough(void **state)
 	reader4_open();
 	reader4_assert_whole();
 	assert_int_equal(read_once(), 0);
-	assert_int_equal(rr_nfs_remove(reader.nfs, rr_nfs_root(reader.nfs), "file"), 0);
+	assert_int_equal(rpcrdma_nfs_remove(reader.nfs, rr_nfs_root(reader.nfs), "file", NULL), 0);
 	assert_int_equal(reader.fake->calls[OP_REMOVE], 1);
 }
 

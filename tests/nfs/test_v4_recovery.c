@@ -323,7 +323,7 @@ close_is_under_way(void)
 static void
 a_file_that_is_made_while_it_is_closed_stays_open(void **state)
 {
-	struct rpcrdma_nfs_changes changes = { 0 };
+	struct rpcrdma_nfs_changes changes = { .size = sizeof(changes) };
 
 	(void)state;
 	reader4_open();
@@ -331,8 +331,8 @@ a_file_that_is_made_while_it_is_closed_stays_open(void **state)
 	/* The file is not used any more. The server lets its CLOSE wait. */
 	fake4_refuse(reader.fake, OP_SEQUENCE, NFS4ERR_DELAY, 1);
 	turn_while(refusals_are_left);
-	assert_int_equal(
-		rr_nfs_create(reader.nfs, rr_nfs_root(reader.nfs), "file", false, &changes, &reader.object),
+	assert_int_equal(rpcrdma_nfs_create(
+				 reader.nfs, rr_nfs_root(reader.nfs), "file", &changes, &reader.object, NULL),
 		0);
 	assert_int_equal(reader.fake->calls[OP_OPEN], 2);
 	assert_true(close_is_under_way());
@@ -348,13 +348,13 @@ a_file_that_is_made_while_it_is_closed_stays_open(void **state)
 static void
 a_file_that_is_made_while_it_is_opened_waits_for_the_open(void **state)
 {
-	struct rpcrdma_nfs_changes changes = { 0 };
+	struct rpcrdma_nfs_changes changes = { .size = sizeof(changes) };
 
 	(void)state;
 	reader4_open();
 	start_paused();
-	assert_int_equal(
-		rr_nfs_create(reader.nfs, rr_nfs_root(reader.nfs), "file", false, &changes, &reader.object),
+	assert_int_equal(rpcrdma_nfs_create(
+				 reader.nfs, rr_nfs_root(reader.nfs), "file", &changes, &reader.object, NULL),
 		0);
 	assert_int_equal(reader.fake->calls[OP_OPEN], 1);
 	assert_false(paused.done);

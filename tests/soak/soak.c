@@ -406,24 +406,27 @@ check_file(const struct run *run, const char *name)
 static int
 there_and_back(struct run *run)
 {
-	const struct rpcrdma_nfs_changes changes = { .set_mode = true, .mode = 0600 };
+	const struct rpcrdma_nfs_changes changes = {
+		.size = sizeof(changes), .set_mode = true, .mode = 0600
+	};
 	uint8_t verifier[NFS3_WRITEVERFSIZE];
 	int error;
 
 	run->step = "creating";
-	error = rr_nfs_create(run->nfs, rr_nfs_root(run->nfs), "file", true, &changes, &run->file);
+	run->file.size = sizeof(run->file);
+	error = rpcrdma_nfs_create(run->nfs, rr_nfs_root(run->nfs), "file", &changes, &run->file, NULL);
 	if (!error)
 		error = move_all(run, false);
 	run->step = "committing";
 	if (!error)
-		error = rr_nfs_commit(run->nfs, &run->file.handle, verifier);
+		error = rpcrdma_nfs_commit(run->nfs, &run->file.handle, verifier, NULL);
 	if (error)
 		return error;
 	check_file(run, "file");
 	memset(copy, 0, run->size);
 	error = move_all(run, true);
 	run->step = "removing";
-	return error ? error : rr_nfs_remove(run->nfs, rr_nfs_root(run->nfs), "file");
+	return error ? error : rpcrdma_nfs_remove(run->nfs, rr_nfs_root(run->nfs), "file", NULL);
 }
 
 static bool

@@ -38,7 +38,7 @@ proc_create_build(struct rr_v4_slot *slot)
 	to = &rr_v4_op(slot, OP_OPEN, RR_V4_OPEN_MAX)->u.opopen;
 	rr_v4_open_owner(slot, to, OPEN4_SHARE_ACCESS_BOTH);
 	to->openhow.opentype = OPEN4_CREATE;
-	to->openhow.u.how.mode = args->unchecked ? UNCHECKED4 : GUARDED4;
+	to->openhow.u.how.mode = GUARDED4;
 	to->openhow.u.how.u.createattrs = rr_v4_attr_set(slot, &args->set);
 	to->claim.claim = CLAIM_NULL;
 	to->claim.u.file = args->where.name;

@@ -156,7 +156,8 @@ check_rights(struct rr_check *check, struct rpcrdma_nfs *nfs, const struct rpcrd
 	uint32_t wanted = ACCESS3_READ | (is_directory ? ACCESS3_LOOKUP : 0), granted = 0;
 	const char *what = "";
 
-	if (rr_nfs_access(nfs, &object->handle, wanted, &granted) != 0 || (granted & wanted) == wanted)
+	if (rpcrdma_nfs_access(nfs, &object->handle, wanted, &granted, NULL) != 0 ||
+		(granted & wanted) == wanted)
 		return;
 	if (!is_directory)
 		what = "read the file";

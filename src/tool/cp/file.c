@@ -265,7 +265,7 @@ file_go_on(struct copying *copying)
 		return 1;
 	/* The octets are stored before they are compared, so that no restart of the server takes them away
 	 * afterwards. */
-	if (cp->to.nfs && rr_nfs_commit(cp->to.nfs, &old.handle, verifier) != 0)
+	if (cp->to.nfs && rpcrdma_nfs_commit(cp->to.nfs, &old.handle, verifier, NULL) != 0)
 		return 1;
 	kept = rr_cp_same_beginning(cp, &copying->source, &pair, &old);
 	if (kept == 0)

@@ -154,8 +154,8 @@ remote_make_directory(
 	struct rr_side *side, const struct rr_place *place, const char *name, struct rr_place *into)
 {
 	const struct rpcrdma_nfs_changes changes = rr_cp_remote_mode(0700);
-	struct rpcrdma_nfs_object object;
-	int error = rr_nfs_mkdir(side->nfs, &place->handle, name, &changes, &object);
+	struct rpcrdma_nfs_object object = { .size = sizeof(object) };
+	int error = rpcrdma_nfs_mkdir(side->nfs, &place->handle, name, &changes, &object, NULL);
 
 	if (!error)
 		*into = (struct rr_place){ .fd = -1, .handle = object.handle };
@@ -165,7 +165,8 @@ remote_make_directory(
 static int
 remote_make_link(struct rr_side *side, const struct rr_place *place, const char *name, const char *target)
 {
-	int error = rr_nfs_symlink(side->nfs, &place->handle, name, target);
+	struct rpcrdma_nfs_object link = { .size = sizeof(link) };
+	int error = rpcrdma_nfs_symlink(side->nfs, &place->handle, name, target, &link, NULL);
 
 	/* remote_check() stores the text of any error. Returns 1 if the name exists already. */
 	return remote_check(side, error) < 0 && error == NFS3ERR_EXIST ? 1 : error ? -RPCRDMA_ERR_SYSTEM : 0;
@@ -181,7 +182,8 @@ remote_set(struct rr_side *side, const struct rr_place *place, const struct rr_i
 static int
 remote_rename(struct rr_side *side, const struct rr_place *place, const char *from, const char *to)
 {
-	return remote_check(side, rr_nfs_rename(side->nfs, &place->handle, from, &place->handle, to));
+	return remote_check(
+		side, rpcrdma_nfs_rename(side->nfs, &place->handle, from, &place->handle, to, NULL));
 }
 
 static int
@@ -192,7 +194,7 @@ remote_remove(struct rr_side *side, const struct rr_place *place, const char *na
 	/* A signal ends the calls of this client. Between the two calls of rr_nfs_cleaning() it does not, so
 	 * that a temporary file is removed after an interruption, too. */
 	rr_nfs_cleaning(side->nfs, true);
-	error = rr_nfs_remove(side->nfs, &place->handle, name);
+	error = rpcrdma_nfs_remove(side->nfs, &place->handle, name, NULL);
 	rr_nfs_cleaning(side->nfs, false);
 	return remote_check(side, error);
 }
@@ -200,7 +202,7 @@ remote_remove(struct rr_side *side, const struct rr_place *place, const char *na
 static int
 remote_remove_directory(struct rr_side *side, const struct rr_place *place, const char *name)
 {
-	return remote_check(side, rr_nfs_rmdir(side->nfs, &place->handle, name));
+	return remote_check(side, rpcrdma_nfs_rmdir(side->nfs, &place->handle, name, NULL));
 }
 
 /* ---- Files ---- */
@@ -220,15 +222,15 @@ remote_open(struct rr_side *side, const struct rr_place *place, const char *name
 static int
 remote_check_writable(struct rr_side *side, const struct rpcrdma_nfs_handle *handle)
 {
-	const struct rpcrdma_nfs_changes nothing = { 0 };
+	const struct rpcrdma_nfs_changes nothing = { .size = sizeof(nothing) };
 	uint32_t granted = 0;
-	int error = rr_nfs_access(side->nfs, handle, ACCESS3_MODIFY, &granted);
+	int error = rpcrdma_nfs_access(side->nfs, handle, RPCRDMA_NFS_MAY_MODIFY, &granted, NULL);
 
-	if (!error && !(granted & ACCESS3_MODIFY))
-		error = rr_nfs_setattr(side->nfs, handle, &nothing);
+	if (!error && !(granted & RPCRDMA_NFS_MAY_MODIFY))
+		error = rpcrdma_nfs_change(side->nfs, handle, &nothing, NULL);
 	if (error)
 		return rr_cp_remote_fail(side, error);
-	if (granted & ACCESS3_MODIFY)
+	if (granted & RPCRDMA_NFS_MAY_MODIFY)
 		return 0;
 	side->fatal = side->gone = side->unsure = false;
 	return rr_fail(&side->text, -RPCRDMA_ERR_SYSTEM, "%s", rr_nfs_status_text(side->nfs, NFS3ERR_ACCES));
@@ -242,7 +244,7 @@ static int
 remote_overwrite(struct rr_side *side, const struct rr_place *place, const char *name,
 	const struct rr_info *there, struct rr_file *file)
 {
-	const struct rpcrdma_nfs_changes empty = { .set_length = true };
+	const struct rpcrdma_nfs_changes empty = { .size = sizeof(empty), .set_length = true };
 	int error = remote_check_writable(side, &there->handle);
 
 	(void)name;
@@ -256,7 +258,7 @@ remote_overwrite(struct rr_side *side, const struct rr_place *place, const char 
 		.handle = there->handle,
 		.stable = UNSTABLE,
 	};
-	return remote_check(side, rr_nfs_setattr(side->nfs, &file->handle, &empty));
+	return remote_check(side, rpcrdma_nfs_change(side->nfs, &file->handle, &empty, NULL));
 }
 
 /* Prepares to go on with a file that an interrupted copy has left: sets up *file, and cuts the file off
@@ -265,7 +267,7 @@ static int
 remote_go_on(struct rr_side *side, const struct rr_place *place, const char *name,
 	const struct rr_info *there, uint64_t kept, struct rr_file *file)
 {
-	const struct rpcrdma_nfs_changes cut = { .set_length = true, .length = kept };
+	const struct rpcrdma_nfs_changes cut = { .size = sizeof(cut), .set_length = true, .length = kept };
 
 	(void)place, (void)name;
 	*file = (struct rr_file){
@@ -276,7 +278,7 @@ remote_go_on(struct rr_side *side, const struct rr_place *place, const char *nam
 		.stable = UNSTABLE,
 		.kept = kept,
 	};
-	return remote_check(side, rr_nfs_setattr(side->nfs, &file->handle, &cut));
+	return remote_check(side, rpcrdma_nfs_change(side->nfs, &file->handle, &cut, NULL));
 }
 
 /* Sets the attributes of a file whose data has been copied. Without -a, a file that was written in place

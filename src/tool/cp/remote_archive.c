@@ -53,16 +53,16 @@ static int
 remote_set_together(
 	struct rr_side *side, const struct rpcrdma_nfs_handle *handle, struct rpcrdma_nfs_changes changes)
 {
-	int error = rr_nfs_setattr(side->nfs, handle, &changes);
+	int error = rpcrdma_nfs_change(side->nfs, handle, &changes, NULL);
 
 	if (remote_is_refusal(error) && changes.set_uid) {
 		side->keep_uid = changes.set_uid = false;
 		changes.mode &= RR_MODE_KEPT;
-		error = rr_nfs_setattr(side->nfs, handle, &changes);
+		error = rpcrdma_nfs_change(side->nfs, handle, &changes, NULL);
 	}
 	if (remote_is_refusal(error) && changes.set_gid) {
 		side->keep_gid = changes.set_gid = false;
-		error = rr_nfs_setattr(side->nfs, handle, &changes);
+		error = rpcrdma_nfs_change(side->nfs, handle, &changes, NULL);
 	}
 	return error;
 }
@@ -99,7 +99,8 @@ int
 rr_cp_remote_make_special(
 	struct rr_side *side, const struct rr_place *place, const char *name, const struct rr_info *info)
 {
-	const struct rpcrdma_nfs_object what = {
+	struct rpcrdma_nfs_object made = {
+		.size = sizeof(made),
 		.type = info->type == S_IFIFO   ? RPCRDMA_NFS_FIFO
 			: info->type == S_IFBLK ? RPCRDMA_NFS_BLOCK_DEVICE
 						: RPCRDMA_NFS_CHARACTER_DEVICE,
@@ -107,7 +108,7 @@ rr_cp_remote_make_special(
 		.device_minor = info->minor,
 	};
 	const struct rpcrdma_nfs_changes changes = rr_cp_remote_mode(0600);
-	int error = rr_nfs_mknod(side->nfs, &place->handle, name, &what, &changes);
+	int error = rpcrdma_nfs_mknod(side->nfs, &place->handle, name, &changes, &made, NULL);
 
 	if (error == NFS3ERR_EXIST)
 		return 1;
@@ -135,7 +136,7 @@ int
 rr_cp_remote_make_name(
 	struct rr_side *side, const struct rr_first *first, const struct rr_place *place, const char *name)
 {
-	int error = rr_nfs_link(side->nfs, &first->handle, &place->handle, name);
+	int error = rpcrdma_nfs_link(side->nfs, &first->handle, &place->handle, name, NULL);
 
 	if (error == NFS3ERR_EXIST)
 		return 1;

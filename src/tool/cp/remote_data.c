@@ -14,13 +14,13 @@ rr_cp_remote_create(struct rr_side *side, const struct rr_place *place, const ch
 	struct rr_file *file)
 {
 	const struct rpcrdma_nfs_changes changes = rr_cp_remote_mode(0600);
-	struct rpcrdma_nfs_object object;
+	struct rpcrdma_nfs_object object = { .size = sizeof(object) };
 	int error;
 
 	side->unsure = false;
 	if (size != RR_SIZE_UNKNOWN && size > rr_nfs_file_max(side->nfs))
 		return rr_fail(&side->text, -RPCRDMA_ERR_LIMIT, "the file is larger than the server takes");
-	error = rr_nfs_create(side->nfs, &place->handle, name, true, &changes, &object);
+	error = rpcrdma_nfs_create(side->nfs, &place->handle, name, &changes, &object, NULL);
 	if (error)
 		return rr_cp_remote_fail(side, error) < 0 && error == NFS3ERR_EXIST ? 1 : -RPCRDMA_ERR_SYSTEM;
 	*file = (struct rr_file){
@@ -137,7 +137,7 @@ rr_cp_remote_commit(struct rr_file *file, uint64_t *lost)
 	*lost = 0;
 	if (!file->has_verifier) /* all WRITEs were stable */
 		return 0;
-	error = rr_nfs_commit(file->side->nfs, &file->handle, verifier);
+	error = rpcrdma_nfs_commit(file->side->nfs, &file->handle, verifier, NULL);
 	if (error)
 		return rr_cp_remote_fail(file->side, error);
 	remote_note_verifier(file, verifier);
