@@ -109,7 +109,7 @@ class Server(Daemon):
             while "state of NFS version 4: " not in text or not text.endswith("\n"):
                 text += log.read()
                 time.sleep(0.01)
-        return {name: int(count) for name, count in re.findall(r"NFSPROC[34]_([A-Z]+): (\d+) calls", text)}
+        return {name: int(count) for name, count in re.findall(r"NFSPROC[34]_([A-Z]+): (\d+) calls?", text)}
 
     def calls_since(self, before):
         """How often each procedure was called since calls() returned `before`; those that were not are left out."""
