@@ -21,6 +21,7 @@
 #include "server/nfs3/server.h"
 #include "server/nfs4/server.h"
 #include "still.h"
+#include "vfs/door.h"
 #include "vfs/gate.h"
 #include "vfs/posix/posix.h"
 
@@ -330,7 +331,7 @@ bench_end(struct bench *bench)
 	rr_nfs4_server_end(bench->nfs4_server);
 	rr_nfs4_server_free(bench->nfs4_server);
 	rr_nfs4_shared_free(bench->shared4);
-	bench->vfs->ops->destroy(bench->vfs);
+	rr_vfs_destroy(bench->vfs);
 	rr_gate_end(&bench->gate);
 	rr_posix_shared_free(bench->shared);
 }

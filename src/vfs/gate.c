@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "vfs/door.h"
 
 _Static_assert((int)RR_VFS_GROUPS >= (int)RR_AUTH_SYS_GIDS, "room for all groups of a credential");
 
@@ -223,5 +224,5 @@ enum rr_gate_answer
 rr_gate_ask_handle(struct rr_gate *gate, const struct rr_gate_caller *caller, struct rpcrdma_bytes handle,
 	struct rr_vfs_identity *identity)
 {
-	return rr_gate_ask(gate, caller, gate->vfs->ops->export_of(gate->vfs, handle), identity);
+	return rr_gate_ask(gate, caller, rr_vfs_export_of(gate->vfs, handle), identity);
 }

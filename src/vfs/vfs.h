@@ -19,7 +19,7 @@
  *   open      an object that is held open, with a share reservation
  *
  * How a call goes. The caller fills the input of the operation's structure ("in"), and calls the function of
- * that name in struct rr_vfs_ops. It returns
+ * that name in door.h: rr_vfs_read() for struct rr_vfs_read. It returns
  *   - RR_VFS_PENDING: the operation has begun. call.done() is called exactly once, from rr_loop_turn() of the
  *     provider's loop, never from inside a function of this interface; call.status says how it went.
  *   - any other status: the operation has ended with that status. done() is not called.
@@ -32,7 +32,7 @@
  * its end. The provider does not touch them after the end. An operation may have other callbacks than done()
  * as input: they are called in the thread of the loop, and not after the end (except recall() of a lease).
  *
- * Cancelling. rr_vfs_ops.cancel() says that nobody waits for the answer any more. done() is still called, as
+ * Cancelling. rr_vfs_cancel() says that nobody waits for the answer any more. done() is still called, as
  * soon as nothing uses the memory of the call any more: with RR_VFS_CANCELLED where the operation had no
  * effect, with any other status where it was executed. Where the storage does not answer, an operation ends
  * only when the storage answers again. Until then only those operations wait for it that have to come after
@@ -99,7 +99,7 @@ enum rr_vfs_status {
 	RR_VFS_LOCK,      /* lock: another owner holds a lock there */
 	RR_VFS_NO_XATTR,  /* no extended attribute of that name */
 	RR_VFS_XATTR_SIZE, /* too large: for the file system, or for the caller's memory */
-	RR_VFS_CANCELLED,  /* see cancel() */
+	RR_VFS_CANCELLED,  /* see rr_vfs_cancel() */
 	RR_VFS_FAULT       /* a defect of the server, or of the system below it */
 };
 
@@ -231,8 +231,10 @@ struct rr_vfs_call {
 	uint64_t owner; /* in: a number that stands for the client's connection. The provider divides the time
 			   of its threads fairly among owners (crew_queue.h). */
 	void (*done)(struct rr_vfs_call *call); /* in: see the top of this file */
-	enum rr_vfs_status status;              /* out, when done() is called */
-	/* These two belong to the provider until the operation ends. */
+	/* out, when done() is called. At the beginning of an operation, the front door sets it for the
+	 * provider: RR_VFS_OK, or the status with which the operation is to end because it is refused. */
+	enum rr_vfs_status status;
+	/* These two belong to the provider until the operation ends. job is NULL at its beginning. */
 	struct rr_list link;
 	void *job;
 };
@@ -401,7 +403,7 @@ struct rr_vfs_opening {
 	struct rr_vfs_object object; /* in, as all up to relation */
 	uint32_t access, deny;       /* RR_VFS_SHARE_*; access is not 0 */
 	enum rr_vfs_relation relation;
-	struct rr_vfs_open *open; /* out: belongs to the caller, who gives it to close() */
+	struct rr_vfs_open *open; /* out: belongs to the caller, who gives it to rr_vfs_close() */
 	struct rr_vfs_known object_after;
 };
 
@@ -609,68 +611,59 @@ struct rr_vfs_counters {
 	uint32_t descriptors; /* all open descriptors, or what a provider without descriptors has instead */
 };
 
-/* The functions of a provider. Each function exists; an operation that the provider cannot do ends with
- * RR_VFS_NOTSUPP. */
+/* The operations. Each has a structure above, and a row in the table of door.h. */
+enum rr_vfs_operation {
+	RR_VFS_OP_GETATTR,
+	RR_VFS_OP_SETATTR,
+	RR_VFS_OP_ACCESS,
+	RR_VFS_OP_READLINK,
+	RR_VFS_OP_READ,
+	RR_VFS_OP_WRITE,
+	RR_VFS_OP_COMMIT,
+	RR_VFS_OP_SEEK,
+	RR_VFS_OP_ALLOCATE,
+	RR_VFS_OP_DEALLOCATE,
+	RR_VFS_OP_COPY,
+	RR_VFS_OP_CLONE,
+	RR_VFS_OP_OPEN,
+	RR_VFS_OP_LOCK,
+	RR_VFS_OP_LEASE,
+	RR_VFS_OP_LOOKUP,
+	RR_VFS_OP_CREATE,
+	RR_VFS_OP_LINK,
+	RR_VFS_OP_REMOVE,
+	RR_VFS_OP_RENAME,
+	RR_VFS_OP_READDIR,
+	RR_VFS_OP_GETXATTR,
+	RR_VFS_OP_SETXATTR,
+	RR_VFS_OP_LISTXATTR,
+	RR_VFS_OP_REMOVEXATTR,
+	RR_VFS_OP_STATFS,
+	RR_VFS_OP_LIMITS,
+	RR_VFS_OPERATIONS /* the number of operations */
+};
+
+/* What a provider gives. The front door (door.h) calls these functions and has done its own part before; it
+ * says what each of them is for. */
 struct rr_vfs_ops {
 	const char *name;
-
-	/* Waits for the operations under way, calls done() for each, and frees the provider. A caller that
-	 * must not wait first asks counters() whether any operations are under way. Every open must have been
-	 * closed, unless a provider of the same kin remains, which can close the open. */
 	void (*destroy)(struct rr_vfs *vfs);
-	void (*counters)(const struct rr_vfs *vfs, struct rr_vfs_counters *counters);
-
-	/* Writes the handle of the root of an export, by its number in rr_vfs.exports. */
+	/* Fills in the members "opens" and "descriptors". */
+	void (*count)(const struct rr_vfs *vfs, struct rr_vfs_counters *counters);
 	void (*root)(struct rr_vfs *vfs, uint32_t number, struct rr_vfs_handle *handle);
-
-	/* Returns the number of the export that a handle says it lies in, or rr_vfs.export_count where it
-	 * lies in no export of this server. A forged handle is not detected here: operations do that. */
 	uint32_t (*export_of)(const struct rr_vfs *vfs, struct rpcrdma_bytes handle);
-
-	/* Cancels an operation that is under way: see the top of this file. This has no effect where the
-	 * operation cannot be cancelled any more. */
+	/* Begins any operation: call is the first member of its structure. An operation that the provider
+	 * cannot do ends with RR_VFS_NOTSUPP. Where call->status is not RR_VFS_OK, the operation is refused:
+	 * the provider finds the objects, fills in those outputs that count after a failure, too, and ends
+	 * the operation with that status. Where this returns RR_VFS_PENDING, rr_vfs_ended() ends the
+	 * operation later. */
+	enum rr_vfs_status (*begin)(
+		struct rr_vfs *vfs, enum rr_vfs_operation operation, struct rr_vfs_call *call);
+	/* call is under way, and the provider has set call->job. */
 	void (*cancel)(struct rr_vfs *vfs, struct rr_vfs_call *call);
-
-	enum rr_vfs_status (*getattr)(struct rr_vfs *vfs, struct rr_vfs_getattr *getattr);
-	enum rr_vfs_status (*setattr)(struct rr_vfs *vfs, struct rr_vfs_setattr *setattr);
-	enum rr_vfs_status (*access)(struct rr_vfs *vfs, struct rr_vfs_access *access);
-	enum rr_vfs_status (*readlink)(struct rr_vfs *vfs, struct rr_vfs_readlink *readlink);
-
-	enum rr_vfs_status (*read)(struct rr_vfs *vfs, struct rr_vfs_read *read);
-	enum rr_vfs_status (*write)(struct rr_vfs *vfs, struct rr_vfs_write *write);
-	enum rr_vfs_status (*commit)(struct rr_vfs *vfs, struct rr_vfs_commit *commit);
-	enum rr_vfs_status (*seek)(struct rr_vfs *vfs, struct rr_vfs_seek *seek);
-	enum rr_vfs_status (*allocate)(struct rr_vfs *vfs, struct rr_vfs_space *space);
-	enum rr_vfs_status (*deallocate)(struct rr_vfs *vfs, struct rr_vfs_space *space);
-	enum rr_vfs_status (*copy)(struct rr_vfs *vfs, struct rr_vfs_copy *copy);
-	enum rr_vfs_status (*clone)(struct rr_vfs *vfs, struct rr_vfs_copy *clone);
-
-	enum rr_vfs_status (*open)(struct rr_vfs *vfs, struct rr_vfs_opening *opening);
-	/* Ends an open at once for the caller, with its share reservation and its lease; operations that are
-	 * under way on the open go on. Its locks end with the last of these operations at the latest. The
-	 * storage may take long to close the file, or may not answer: this is waited for outside of the
-	 * loop's thread. Where the caller wants to know when the file is closed, it gives a call, which ends
-	 * as that of any other operation, with RR_VFS_OK; where other operations on the open are under way,
-	 * the last of them closes the file, and the call does not wait for that. The call has no effect but
-	 * this, and cannot be cancelled. open and call may be NULL. */
+	/* open is not NULL; call may be NULL. RR_VFS_PENDING: something goes on, with a call or without, and
+	 * ends by rr_vfs_ended(). */
 	enum rr_vfs_status (*close)(struct rr_vfs *vfs, struct rr_vfs_open *open, struct rr_vfs_call *call);
-	enum rr_vfs_status (*lock)(struct rr_vfs *vfs, struct rr_vfs_lock *lock);
-	enum rr_vfs_status (*lease)(struct rr_vfs *vfs, struct rr_vfs_lease *lease);
-
-	enum rr_vfs_status (*lookup)(struct rr_vfs *vfs, struct rr_vfs_lookup *lookup);
-	enum rr_vfs_status (*create)(struct rr_vfs *vfs, struct rr_vfs_create *create);
-	enum rr_vfs_status (*link)(struct rr_vfs *vfs, struct rr_vfs_link *link);
-	enum rr_vfs_status (*remove)(struct rr_vfs *vfs, struct rr_vfs_remove *remove);
-	enum rr_vfs_status (*rename)(struct rr_vfs *vfs, struct rr_vfs_rename *rename);
-	enum rr_vfs_status (*readdir)(struct rr_vfs *vfs, struct rr_vfs_readdir *readdir);
-
-	enum rr_vfs_status (*getxattr)(struct rr_vfs *vfs, struct rr_vfs_xattr *xattr);
-	enum rr_vfs_status (*setxattr)(struct rr_vfs *vfs, struct rr_vfs_xattr *xattr);
-	enum rr_vfs_status (*listxattr)(struct rr_vfs *vfs, struct rr_vfs_xattr *xattr);
-	enum rr_vfs_status (*removexattr)(struct rr_vfs *vfs, struct rr_vfs_xattr *xattr);
-
-	enum rr_vfs_status (*statfs)(struct rr_vfs *vfs, struct rr_vfs_statfs *statfs);
-	enum rr_vfs_status (*limits)(struct rr_vfs *vfs, struct rr_vfs_limits *limits);
 };
 
 /* An exported tree, as clients see it. */
@@ -686,7 +679,8 @@ struct rr_vfs {
 	const void *kin; /* equal among the providers of all threads that export the same trees */
 	const struct rr_vfs_export *exports;
 	uint32_t export_count;
-	bool read_only; /* RR_VFS_ROFS for all changes */
+	bool read_only;                  /* RR_VFS_ROFS for all changes */
+	struct rr_vfs_counters counters; /* kept by the front door */
 };
 
 /* ---- what providers and servers share ---- */

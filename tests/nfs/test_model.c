@@ -62,7 +62,7 @@ throw_die(struct world *world, uint32_t sides)
 }
 
 static void
-decide(void *ctx, enum rr_memory_operation operation, const struct rr_vfs_call *call,
+decide(void *ctx, enum rr_vfs_operation operation, const struct rr_vfs_call *call,
 	struct rr_memory_fate *fate)
 {
 	struct world *world = ctx;
@@ -131,7 +131,7 @@ world_free(struct world *world)
 {
 	rpcrdma_nfs_close(world->nfs);
 	rr_server_free(world->server);
-	world->vfs->ops->destroy(world->vfs);
+	rr_vfs_destroy(world->vfs);
 	rr_nfs_server_free(world->nfs_server);
 	rr_gate_end(&world->gate);
 	rr_drc_free(world->drc);

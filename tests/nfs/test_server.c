@@ -154,7 +154,7 @@ static void
 stop_server(struct world *world)
 {
 	rr_server_free(world->server);
-	world->vfs->ops->destroy(world->vfs);
+	rr_vfs_destroy(world->vfs);
 	rr_nfs_server_free(world->nfs_server);
 	rr_gate_end(&world->gate);
 }

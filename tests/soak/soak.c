@@ -459,7 +459,7 @@ run_once(uint64_t seed, int carrier)
 	run.step = "ending";
 	rpcrdma_nfs_close(run.nfs);
 	rr_server_free(run.server);
-	run.vfs->ops->destroy(run.vfs);
+	rr_vfs_destroy(run.vfs);
 	rr_nfs_server_free(run.nfs_server);
 	rr_gate_end(&run.gate);
 	rr_posix_shared_free(run.shared);

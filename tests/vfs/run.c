@@ -55,7 +55,7 @@ teardown(void **state)
 	struct suite *suite = *state;
 	struct rr_vfs_counters counters;
 
-	suite->vfs->ops->counters(suite->vfs, &counters);
+	rr_vfs_counters(suite->vfs, &counters);
 	assert_int_equal(counters.under_way, 0);
 	assert_int_equal(counters.opens, 0);
 	suite->provider->teardown(suite);

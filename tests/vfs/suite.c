@@ -174,7 +174,7 @@ suite_close(struct suite *suite, struct rr_vfs_open *open)
 	struct rr_vfs_call call = { 0 };
 
 	suite_ready(suite, &call);
-	assert_int_equal(suite_end(suite, &call, suite->vfs->ops->close(suite->vfs, open, &call)), RR_VFS_OK);
+	assert_int_equal(suite_end(suite, &call, rr_vfs_close(suite->vfs, open, &call)), RR_VFS_OK);
 }
 
 void

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "vfs/vfs.h"
+#include "vfs/door.h"
 
 /*
  * This is one suite for all providers: each test uses vfs.h only, and gets a provider with an empty
@@ -68,7 +68,7 @@ struct suite {
  * structure. */
 #define suite_do(suite, operation, input)                                                                    \
 	(suite_ready(suite, &(input)->call),                                                                 \
-		suite_end(suite, &(input)->call, (suite)->vfs->ops->operation((suite)->vfs, input)))
+		suite_end(suite, &(input)->call, rr_vfs_##operation((suite)->vfs, input)))
 
 /* suite_ready() sets done, and the caller where the call has no caller. */
 void suite_ready(struct suite *suite, struct rr_vfs_call *call);

@@ -245,7 +245,7 @@ open_as(struct suite *suite, const struct rr_vfs_handle *file, const struct rr_v
 	struct rr_vfs_opening opening = { .call.caller = caller, .object = suite_at(file), .access = share };
 	enum rr_vfs_status status = suite_do(suite, open, &opening);
 
-	suite->vfs->ops->close(suite->vfs, opening.open, NULL);
+	rr_vfs_close(suite->vfs, opening.open, NULL);
 	return status;
 }
 
@@ -298,12 +298,12 @@ handles_say_which_export_they_lie_in(void **state)
 	struct rr_vfs_handle file = suite_file(suite, "file", "text");
 	uint8_t octets[RR_VFS_HANDLE_MAX];
 
-	assert_int_equal(vfs->ops->export_of(vfs, suite_at(&suite->root).handle), 0);
-	assert_int_equal(vfs->ops->export_of(vfs, suite_at(&file).handle), 0);
+	assert_int_equal(rr_vfs_export_of(vfs, suite_at(&suite->root).handle), 0);
+	assert_int_equal(rr_vfs_export_of(vfs, suite_at(&file).handle), 0);
 	memset(octets, 0xee, sizeof(octets));
 	for (uint32_t length = 0; length <= sizeof(octets); length++)
-		assert_int_equal(vfs->ops->export_of(vfs, (struct rpcrdma_bytes){ octets, length }),
-			vfs->export_count);
+		assert_int_equal(
+			rr_vfs_export_of(vfs, (struct rpcrdma_bytes){ octets, length }), vfs->export_count);
 }
 
 static const struct CMUnitTest tests[] = {

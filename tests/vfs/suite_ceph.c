@@ -32,7 +32,7 @@ provide(struct suite *suite)
 static void
 teardown(struct suite *suite)
 {
-	suite->vfs->ops->destroy(suite->vfs);
+	rr_vfs_destroy(suite->vfs);
 	rr_ceph_free(suite->storage);
 }
 
@@ -50,7 +50,7 @@ make(struct suite *suite, const char *name)
 {
 	struct rr_vfs_handle root;
 
-	suite->vfs->ops->root(suite->vfs, 0, &root);
+	rr_vfs_root(suite->vfs, 0, &root);
 	suite->caller = &suite->super;
 	return suite_make(suite, &root, name, RR_VFS_DIRECTORY, 0755);
 }

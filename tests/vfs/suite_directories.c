@@ -225,7 +225,7 @@ the_root_of_an_export_is_its_own_parent(void **state)
 	struct rr_vfs_handle root, parent;
 	struct listing *listing;
 
-	suite->vfs->ops->root(suite->vfs, 0, &root);
+	rr_vfs_root(suite->vfs, 0, &root);
 	suite->caller = &suite->super;
 	listing = listing_new(&root);
 	listing->readdir.attributes = true;

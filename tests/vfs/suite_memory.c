@@ -16,7 +16,7 @@ struct storage {
 };
 
 static void
-decide(void *ctx, enum rr_memory_operation operation, const struct rr_vfs_call *call,
+decide(void *ctx, enum rr_vfs_operation operation, const struct rr_vfs_call *call,
 	struct rr_memory_fate *fate)
 {
 	struct storage *storage = ctx;
@@ -52,7 +52,7 @@ setup_of(struct suite *suite, uint32_t late)
 	storage->dice = (struct rr_memory_dice){ .state = 7, .late = late, .turns = 5 };
 	rr_memory_steer(storage->memory, &(struct rr_memory_script){ decide, storage });
 	provide(suite);
-	suite->vfs->ops->root(suite->vfs, 0, &suite->root);
+	rr_vfs_root(suite->vfs, 0, &suite->root);
 }
 
 static void
@@ -72,7 +72,7 @@ teardown(struct suite *suite)
 {
 	struct storage *storage = suite->storage;
 
-	suite->vfs->ops->destroy(suite->vfs);
+	rr_vfs_destroy(suite->vfs);
 	rr_memory_free(storage->memory);
 	free(storage);
 }
@@ -80,7 +80,7 @@ teardown(struct suite *suite)
 static void
 restart(struct suite *suite)
 {
-	suite->vfs->ops->destroy(suite->vfs);
+	rr_vfs_destroy(suite->vfs);
 	provide(suite);
 }
 

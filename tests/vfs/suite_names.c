@@ -33,7 +33,7 @@ nothing_lies_above_the_root_of_an_export(void **state)
 	struct suite *suite = *state;
 	struct rr_vfs_handle root, found;
 
-	suite->vfs->ops->root(suite->vfs, 0, &root);
+	rr_vfs_root(suite->vfs, 0, &root);
 	found = suite_find(suite, &root, "..");
 	assert_true(same(suite, &root, &found));
 }

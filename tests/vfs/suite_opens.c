@@ -277,7 +277,7 @@ a_lease_is_recalled_before_somebody_writes(void **state)
 	assert_int_equal(recalls, 0);
 	writer.object = suite_at(&file);
 	suite_ready(suite, &writer.call);
-	status = suite->vfs->ops->open(suite->vfs, &writer);
+	status = rr_vfs_open(suite->vfs, &writer);
 	turn_until(recalls > 0, rr_loop_turn(suite->loop, RR_SECOND));
 	lease.recall = NULL;
 	assert_int_equal(suite_do(suite, lease, &lease), RR_VFS_OK);

@@ -31,9 +31,9 @@ changes_of_one_directory_happen_in_their_order(void **state)
 	}
 	for (uint32_t i = 0; i < MANY; i++) {
 		suite_ready(suite, &create[i].call);
-		status[2 * i] = suite->vfs->ops->create(suite->vfs, &create[i]);
+		status[2 * i] = rr_vfs_create(suite->vfs, &create[i]);
 		suite_ready(suite, &remove[i].call);
-		status[2 * i + 1] = suite->vfs->ops->remove(suite->vfs, &remove[i]);
+		status[2 * i + 1] = rr_vfs_remove(suite->vfs, &remove[i]);
 	}
 	for (uint32_t i = 0; i < MANY; i++) {
 		wait_for(suite, &create[i].call, &status[2 * i]);
@@ -62,10 +62,10 @@ writes_at_the_same_time_all_happen(void **state)
 			.object = suite_at(&file), .offset = i * 7, .data = texts[i], .length = 7
 		};
 		suite_ready(suite, &write[i].call);
-		status[i] = suite->vfs->ops->write(suite->vfs, &write[i]);
+		status[i] = rr_vfs_write(suite->vfs, &write[i]);
 	}
 	suite_ready(suite, &commit.call);
-	end = suite->vfs->ops->commit(suite->vfs, &commit);
+	end = rr_vfs_commit(suite->vfs, &commit);
 	wait_for(suite, &commit.call, &end);
 	assert_int_equal(end, RR_VFS_OK);
 	for (uint32_t i = 0; i < MANY; i++) {
@@ -91,7 +91,7 @@ an_open_that_is_closed_meanwhile_is_there_until_the_end(void **state)
 	for (uint32_t i = 0; i < MANY; i++) {
 		read[i] = (struct rr_vfs_read){ .object = { .open = open }, .size = 4, .data = data[i] };
 		suite_ready(suite, &read[i].call);
-		status[i] = suite->vfs->ops->read(suite->vfs, &read[i]);
+		status[i] = rr_vfs_read(suite->vfs, &read[i]);
 	}
 	suite_close(suite, open);
 	for (uint32_t i = 0; i < MANY; i++) {
@@ -118,18 +118,18 @@ what_is_cancelled_ends_and_was_done_or_not(void **state)
 			.type = RR_VFS_FILE,
 			.how = RR_VFS_GUARDED };
 		suite_ready(suite, &create[i].call);
-		status[i] = suite->vfs->ops->create(suite->vfs, &create[i]);
+		status[i] = rr_vfs_create(suite->vfs, &create[i]);
 	}
 	for (uint32_t i = 0; i < MANY; i++)
 		if (status[i] == RR_VFS_PENDING && !suite_ended(&create[i].call))
-			suite->vfs->ops->cancel(suite->vfs, &create[i].call);
+			rr_vfs_cancel(suite->vfs, &create[i].call);
 	for (uint32_t i = 0; i < MANY; i++) {
 		wait_for(suite, &create[i].call, &status[i]);
 		assert_true(status[i] == RR_VFS_OK || status[i] == RR_VFS_CANCELLED);
 		assert_int_equal(suite_lookup(suite, &suite->root, names[i], NULL),
 			status[i] == RR_VFS_OK ? RR_VFS_OK : RR_VFS_NOENT);
 	}
-	suite->vfs->ops->counters(suite->vfs, &counters);
+	rr_vfs_counters(suite->vfs, &counters);
 	assert_int_equal(counters.under_way, 0);
 }
 
@@ -147,11 +147,11 @@ what_hangs_keeps_no_other_from_going_on(void **state)
 		skip();
 	suite->provider->hold(suite, true);
 	suite_ready(suite, &read.call);
-	status = suite->vfs->ops->read(suite->vfs, &read);
+	status = rr_vfs_read(suite->vfs, &read);
 	assert_int_equal(status, RR_VFS_PENDING);
 	suite->provider->hold(suite, false);
 	suite_holds(suite, &object, 0, "text");
-	suite->vfs->ops->cancel(suite->vfs, &read.call);
+	rr_vfs_cancel(suite->vfs, &read.call);
 	suite_holds(suite, &object, 0, "text");
 	assert_false(suite_ended(&read.call));
 	suite->provider->release(suite);
@@ -166,15 +166,15 @@ operations_are_counted(void **state)
 	struct rr_vfs_counters before, after;
 	struct rr_vfs_open *open;
 
-	suite->vfs->ops->counters(suite->vfs, &before);
+	rr_vfs_counters(suite->vfs, &before);
 	suite_attributes(suite, &file);
 	open = suite_open(suite, &file, RR_VFS_SHARE_READ, 0);
-	suite->vfs->ops->counters(suite->vfs, &after);
+	rr_vfs_counters(suite->vfs, &after);
 	assert_int_equal(after.begun - before.begun, 2);
 	assert_int_equal(after.opens, before.opens + 1);
 	assert_true(after.later <= after.begun);
 	suite_close(suite, open);
-	suite->vfs->ops->counters(suite->vfs, &after);
+	rr_vfs_counters(suite->vfs, &after);
 	assert_int_equal(after.opens, before.opens);
 }
 

@@ -36,7 +36,7 @@ provide(struct suite *suite)
 	if (rr_posix_new(&storage->env, suite->loop, &storage->config, storage->shared, &suite->vfs,
 		    &storage->text) < 0)
 		fail_msg("%s", storage->text.text);
-	suite->vfs->ops->root(suite->vfs, 0, &suite->root);
+	rr_vfs_root(suite->vfs, 0, &suite->root);
 }
 
 static void
@@ -125,7 +125,7 @@ teardown(struct suite *suite)
 {
 	struct storage *storage = suite->storage;
 
-	suite->vfs->ops->destroy(suite->vfs);
+	rr_vfs_destroy(suite->vfs);
 	rr_posix_shared_free(storage->shared);
 	if (storage->bounded)
 		set_quota(storage, 0);
@@ -138,7 +138,7 @@ restart(struct suite *suite)
 {
 	struct rr_vfs_handle root = suite->root;
 
-	suite->vfs->ops->destroy(suite->vfs);
+	rr_vfs_destroy(suite->vfs);
 	provide(suite);
 	suite->root = root;
 }

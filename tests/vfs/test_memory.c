@@ -18,14 +18,14 @@ world(struct rr_memory **memory)
 	assert_non_null(suite.loop);
 	assert_int_equal(rr_memory_new(&rr_env_system, &config, memory), 0);
 	assert_int_equal(rr_memory_provider(*memory, suite.loop, &suite.vfs), 0);
-	suite.vfs->ops->root(suite.vfs, 0, &suite.root);
+	rr_vfs_root(suite.vfs, 0, &suite.root);
 	return suite;
 }
 
 static void
 world_end(struct suite *suite, struct rr_memory *memory)
 {
-	suite->vfs->ops->destroy(suite->vfs);
+	rr_vfs_destroy(suite->vfs);
 	rr_memory_free(memory);
 	rr_loop_free(suite->loop);
 }
@@ -88,8 +88,8 @@ dice_repeat_with_their_seed(void **state)
 	for (int i = 0; i < 1000; i++) {
 		struct rr_memory_fate x = { 0 }, y = { 0 };
 
-		rr_memory_dice(&a, RR_MEMORY_WRITE, NULL, &x);
-		rr_memory_dice(&b, RR_MEMORY_WRITE, NULL, &y);
+		rr_memory_dice(&a, RR_VFS_OP_WRITE, NULL, &x);
+		rr_memory_dice(&b, RR_VFS_OP_WRITE, NULL, &y);
 		assert_memory_equal(&x, &y, sizeof(x));
 		assert_true(x.before <= 9 && x.after <= 9);
 		late += x.before > 0 || x.after > 0;
@@ -103,12 +103,12 @@ static void
 every_operation_has_a_name(void **state)
 {
 	(void)state;
-	for (int i = 0; i < RR_MEMORY_OPERATIONS; i++)
-		assert_non_null(rr_memory_operation_name((enum rr_memory_operation)i));
+	for (int i = 0; i < RR_VFS_OPERATIONS; i++)
+		assert_non_null(rr_vfs_rows[i].name);
 }
 
 static void
-hold_all(void *ctx, enum rr_memory_operation operation, const struct rr_vfs_call *call,
+hold_all(void *ctx, enum rr_vfs_operation operation, const struct rr_vfs_call *call,
 	struct rr_memory_fate *fate)
 {
 	(void)ctx;
@@ -127,7 +127,7 @@ what_is_held_is_counted(void **state)
 	(void)state;
 	rr_memory_steer(memory, &(struct rr_memory_script){ hold_all, NULL });
 	suite_ready(&suite, &getattr.call);
-	assert_int_equal(suite.vfs->ops->getattr(suite.vfs, &getattr), RR_VFS_PENDING);
+	assert_int_equal(rr_vfs_getattr(suite.vfs, &getattr), RR_VFS_PENDING);
 	assert_int_equal(rr_memory_held(memory), 1);
 	rr_memory_release(memory);
 	assert_int_equal(rr_memory_held(memory), 0);

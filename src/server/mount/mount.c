@@ -60,7 +60,7 @@ mount_step(struct rr_nfs_work *work)
 	walk->lookup.directory = (struct rr_vfs_object){ .handle = { walk->at.data, walk->at.length } };
 	walk->lookup.name = rr_vfs_next_component(&walk->rest);
 	mount_skip_slashes(&walk->rest);
-	return vfs->ops->lookup(vfs, &walk->lookup);
+	return rr_vfs_lookup(vfs, &walk->lookup);
 }
 
 /* Finds the export that contains the path, stores its number in *number, and sets the identity with which the
@@ -102,7 +102,7 @@ mount_begin(struct rr_nfs_work *work)
 
 	if (status != RR_VFS_OK)
 		return status;
-	vfs->ops->root(vfs, number, &walk->at);
+	rr_vfs_root(vfs, number, &walk->at);
 	mount_skip_slashes(&walk->rest);
 	if (walk->rest.length > 0)
 		return mount_step(work);

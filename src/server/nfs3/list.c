@@ -50,7 +50,7 @@ rr_nfs_list_begin(struct rr_nfs_work *work, nfs_fh3 directory, uint64_t cookie, 
 	if (!rr_nfs_list_take(&listing->room, RR_NFS_LIST_SIZE))
 		listing->room = 0;
 	listing->readdir.room.reply.octets = listing->room;
-	return vfs->ops->readdir(vfs, &listing->readdir);
+	return rr_vfs_readdir(vfs, &listing->readdir);
 }
 
 nfsstat3

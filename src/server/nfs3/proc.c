@@ -43,7 +43,7 @@ proc_lost(void *above, struct rpcrdma_request *request)
 	work->lost = true;
 	if (rr_list_empty(&work->waiter.link)) {
 		if (!work->procedure->once)
-			work->server->vfs->ops->cancel(work->server->vfs, &work->op.call);
+			rr_vfs_cancel(work->server->vfs, &work->op.call);
 		return;
 	}
 	rr_list_remove(&work->waiter.link);

@@ -12,7 +12,7 @@ proc_getattr_begin(struct rr_nfs_work *work)
 	struct rr_vfs *vfs = work->server->vfs;
 
 	work->op.getattr.object = rr_nfs_object(args->object);
-	return vfs->ops->getattr(vfs, &work->op.getattr);
+	return rr_vfs_getattr(vfs, &work->op.getattr);
 }
 
 static enum rpcrdma_handled
@@ -42,7 +42,7 @@ proc_setattr_begin(struct rr_nfs_work *work)
 	if (setattr->guarded)
 		setattr->guard = (struct rr_vfs_time){ args->guard.u.obj_ctime.seconds,
 			args->guard.u.obj_ctime.nseconds };
-	return vfs->ops->setattr(vfs, setattr);
+	return rr_vfs_setattr(vfs, setattr);
 }
 
 static enum rpcrdma_handled
@@ -80,7 +80,7 @@ proc_access_begin(struct rr_nfs_work *work)
 
 	work->op.access.object = rr_nfs_object(args->object);
 	work->op.access.asked = args->access & ALL;
-	return vfs->ops->access(vfs, &work->op.access);
+	return rr_vfs_access(vfs, &work->op.access);
 }
 
 static enum rpcrdma_handled

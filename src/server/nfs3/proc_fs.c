@@ -17,7 +17,7 @@ proc_fsstat_begin(struct rr_nfs_work *work)
 	struct rr_vfs *vfs = work->server->vfs;
 
 	work->op.statfs.object = rr_nfs_object(args->fsroot);
-	return vfs->ops->statfs(vfs, &work->op.statfs);
+	return rr_vfs_statfs(vfs, &work->op.statfs);
 }
 
 static enum rpcrdma_handled
@@ -53,7 +53,7 @@ fs_limits_begin(struct rr_nfs_work *work, nfs_fh3 handle)
 	struct rr_vfs *vfs = work->server->vfs;
 
 	work->op.limits.object = rr_nfs_object(handle);
-	return vfs->ops->limits(vfs, &work->op.limits);
+	return rr_vfs_limits(vfs, &work->op.limits);
 }
 
 static enum rr_vfs_status

@@ -64,7 +64,7 @@ proc_read_begin(struct rr_nfs_work *work)
 	read->size = (uint32_t)rr_min(rr_min(args->count, RR_NFS_IO_MAX), room);
 	read->memory = proc_read_memory;
 	read->data = NULL;
-	return vfs->ops->read(vfs, read);
+	return rr_vfs_read(vfs, read);
 }
 
 /* Translates the status of READ, WRITE and COMMIT. A directory gets NFS3ERR_INVAL; RFC 1813, 3.3.6, on a file
@@ -121,14 +121,14 @@ proc_write_begin(struct rr_nfs_work *work)
 
 	if (!proc_write_makes_sense(args)) {
 		work->op.getattr.object = rr_nfs_object(args->file);
-		return vfs->ops->getattr(vfs, &work->op.getattr);
+		return rr_vfs_getattr(vfs, &work->op.getattr);
 	}
 	write->object = rr_nfs_object(args->file);
 	write->offset = args->offset;
 	write->data = args->data.data;
 	write->length = (uint32_t)rr_min(args->data.length, RR_NFS_IO_MAX);
 	write->stable = stables[args->stable];
-	return vfs->ops->write(vfs, write);
+	return rr_vfs_write(vfs, write);
 }
 
 static void
@@ -181,7 +181,7 @@ proc_commit_begin(struct rr_nfs_work *work)
 	work->op.commit.object = rr_nfs_object(args->file);
 	work->op.commit.offset = args->offset;
 	work->op.commit.length = args->count;
-	return vfs->ops->commit(vfs, &work->op.commit);
+	return rr_vfs_commit(vfs, &work->op.commit);
 }
 
 static enum rpcrdma_handled

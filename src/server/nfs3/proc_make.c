@@ -20,7 +20,7 @@ make_begin(struct rr_nfs_work *work, const diropargs3 *where, enum rr_vfs_type t
 	create->type = type;
 	if (attributes)
 		rr_nfs_set(attributes, &create->set);
-	return vfs->ops->create(vfs, create);
+	return rr_vfs_create(vfs, create);
 }
 
 /* Translates the status of a procedure that makes an entry of a directory. The names "." and ".." get

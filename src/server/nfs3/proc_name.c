@@ -13,7 +13,7 @@ proc_lookup_begin(struct rr_nfs_work *work)
 
 	work->op.lookup.directory = rr_nfs_object(args->what.dir);
 	work->op.lookup.name = args->what.name;
-	return vfs->ops->lookup(vfs, &work->op.lookup);
+	return rr_vfs_lookup(vfs, &work->op.lookup);
 }
 
 /* Completes the result of LOOKUP. If the request has no memory for the handle, the status is
@@ -53,7 +53,7 @@ proc_readlink_begin(struct rr_nfs_work *work)
 	readlink->object = rr_nfs_object(args->symlink);
 	readlink->size = RR_VFS_TARGET_MAX;
 	readlink->target = rr_nfs_alloc(work->request, RR_VFS_TARGET_MAX);
-	return readlink->target ? vfs->ops->readlink(vfs, readlink) : RR_VFS_FAULT;
+	return readlink->target ? rr_vfs_readlink(vfs, readlink) : RR_VFS_FAULT;
 }
 
 /* Completes the result of READLINK: the target of the symbolic link, or the status. RFC 1813, 3.3.5: "should

@@ -15,7 +15,7 @@ remove_begin_what(struct rr_nfs_work *work, const diropargs3 *where, enum rr_vfs
 	remove->directory = rr_nfs_object(where->dir);
 	remove->name = where->name;
 	remove->what = what;
-	return vfs->ops->remove(vfs, remove);
+	return rr_vfs_remove(vfs, remove);
 }
 
 static enum rr_vfs_status

@@ -16,7 +16,7 @@ rename_begin(struct rr_nfs_work *work)
 	rename->old_name = args->from.name;
 	rename->to = rr_nfs_object(args->to.dir);
 	rename->new_name = args->to.name;
-	return vfs->ops->rename(vfs, rename);
+	return rr_vfs_rename(vfs, rename);
 }
 
 /* Completes the result of RENAME. A target that is a directory and not empty gets NFS3ERR_NOTEMPTY, which is
@@ -54,7 +54,7 @@ proc_link_begin(struct rr_nfs_work *work)
 	link->file = rr_nfs_object(args->file);
 	link->directory = rr_nfs_object(args->link.dir);
 	link->name = args->link.name;
-	return vfs->ops->link(vfs, link);
+	return rr_vfs_link(vfs, link);
 }
 
 /* Completes the result of LINK. A directory gets NFS3ERR_INVAL, as it cannot have a second name. */

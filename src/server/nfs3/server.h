@@ -5,6 +5,7 @@
 #include "rpc/server.h"
 #include "server/mount/mounts.h"
 #include "ulb/nfs3.h"
+#include "vfs/door.h"
 #include "vfs/gate.h"
 
 /* This is a server of NFS version 3 (RFC 1813) and MOUNT version 3, as services for an RPC server. It serves

@@ -405,7 +405,7 @@ compound_lost(void *above, struct rpcrdma_request *request)
 
 	(void)request;
 	if (c->vfs_pending)
-		c->server->vfs->ops->cancel(c->server->vfs, &c->vfs.call);
+		rr_vfs_cancel(c->server->vfs, &c->vfs.call);
 }
 
 /* Returns the most octets that the reply may have: the room in its stream, and the room in Write chunks if

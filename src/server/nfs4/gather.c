@@ -49,7 +49,7 @@ gather_limits(struct rr_nfs4_compound *c)
 	if (!(c->own.gathered->needs & RR_ATTR_LIMITS))
 		return gather_finish(c);
 	rr_nfs4_vfs_begin(c)->limits.object = rr_nfs4_object(c->own.gathered->fh);
-	return rr_nfs4_vfs(c, vfs->ops->limits(vfs, &c->vfs.limits), gather_limits_done);
+	return rr_nfs4_vfs(c, rr_vfs_limits(vfs, &c->vfs.limits), gather_limits_done);
 }
 
 /* Runs when the storage has answered with the space of a file system: stores the answer, and asks for the
@@ -76,7 +76,7 @@ gather_attributes_done(struct rr_nfs4_compound *c)
 	if (!(c->own.gathered->needs & RR_ATTR_STATFS))
 		return gather_limits(c);
 	rr_nfs4_vfs_begin(c)->statfs.object = rr_nfs4_object(c->own.gathered->fh);
-	return rr_nfs4_vfs(c, vfs->ops->statfs(vfs, &c->vfs.statfs), gather_statfs_done);
+	return rr_nfs4_vfs(c, rr_vfs_statfs(vfs, &c->vfs.statfs), gather_statfs_done);
 }
 
 /* Fills in the attributes of a directory above the exports, and the limits of its file system. The storage is

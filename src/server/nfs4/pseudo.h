@@ -2,7 +2,7 @@
 #ifndef RR_SERVER_NFS4_PSEUDO_H
 #define RR_SERVER_NFS4_PSEUDO_H
 
-#include "vfs/vfs.h"
+#include "vfs/door.h"
 
 /*
  * The pseudo root: the directories above the exports, RFC 8881, section 7.3. It is a tree in memory, made

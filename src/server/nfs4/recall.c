@@ -78,7 +78,7 @@ recall_look(struct rr_nfs4_compound *c, const struct rr_nfs4_fh *directory, comp
 	lookup = &rr_nfs4_vfs_begin(c)->lookup;
 	lookup->directory = rr_nfs4_object(directory);
 	lookup->name = name;
-	return rr_nfs4_vfs(c, vfs->ops->lookup(vfs, lookup), looked);
+	return rr_nfs4_vfs(c, rr_vfs_lookup(vfs, lookup), looked);
 }
 
 /* Runs when the storage has looked up the name that a REMOVE removes or a RENAME replaces: recalls the

@@ -61,7 +61,7 @@ rr_nfs4_security_flavors(struct rr_nfs4_compound *c, uint32_t flavors[RR_NFS4_FL
 	uint32_t number, count = 0;
 
 	if (c->current.kind == RR_NFS4_FH_VFS) {
-		number = vfs->ops->export_of(vfs, handle);
+		number = rr_vfs_export_of(vfs, handle);
 		/* NULL: no rule names the caller, or the handle lies in no export. Then each flavor is
 		 * listed, as in the pseudo root. */
 		rule = number < vfs->export_count ? rr_gate_rule(c->server->gate, &c->caller, number) : NULL;

@@ -5,6 +5,7 @@
 #include "base/share/pool.h"
 #include "rpc/server.h"
 #include "server/nfs4/tables/shared.h"
+#include "vfs/door.h"
 #include "vfs/gate.h"
 
 /*

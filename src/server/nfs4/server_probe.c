@@ -36,7 +36,7 @@ probe_begin(struct rr_nfs4_server *server, enum rr_vfs_status *status)
 	lock->offset = probe->span.first;
 	lock->length = rr_span_length(probe->span);
 	lock->test = true;
-	*status = server->vfs->ops->lock(server->vfs, lock);
+	*status = rr_vfs_lock(server->vfs, lock);
 	rr_nfs4_lock_tables(server);
 	rr_nfs4_opened_release(tables, opened);
 	rr_nfs4_unlock_tables(server);

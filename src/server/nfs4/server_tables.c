@@ -149,7 +149,7 @@ tables_close_unused(struct rr_nfs4_server *server)
 		if (!opened)
 			return;
 		pthread_mutex_unlock(&server->shared->lock);
-		server->vfs->ops->close(server->vfs, opened->open, NULL);
+		rr_vfs_close(server->vfs, opened->open, NULL);
 		rr_free(server->env, opened);
 		pthread_mutex_lock(&server->shared->lock);
 	}

@@ -474,5 +474,5 @@ rr_nfs4_attributes(struct rr_nfs4_compound *c, struct rr_nfs4_fh *fh, rr_nfs4_st
 	c->attributes_of = fh;
 	c->attributes_then = then;
 	rr_nfs4_vfs_begin(c)->getattr.object = rr_nfs4_object(fh);
-	return rr_nfs4_vfs(c, vfs->ops->getattr(vfs, &c->vfs.getattr), support_attributes_done);
+	return rr_nfs4_vfs(c, rr_vfs_getattr(vfs, &c->vfs.getattr), support_attributes_done);
 }

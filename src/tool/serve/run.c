@@ -211,7 +211,7 @@ serve_report_storage(const struct rr_vfs *vfs)
 {
 	struct rr_vfs_counters storage;
 
-	vfs->ops->counters(vfs, &storage);
+	rr_vfs_counters(vfs, &storage);
 	fprintf(stderr,
 		"storage: %" PRIu64 " operation%s, %" PRIu64 " not at once, %" PRIu64
 		" cancelled; %u under way, at most %u; %u open%s, %u descriptor%s\n",
@@ -265,7 +265,7 @@ serve_under_way(const struct service *service)
 	struct rr_vfs_counters counters = { 0 };
 
 	if (service->vfs)
-		service->vfs->ops->counters(service->vfs, &counters);
+		rr_vfs_counters(service->vfs, &counters);
 	return counters.under_way;
 }
 
@@ -304,7 +304,7 @@ serve_free(void *ctx)
 	serve_end_where_storage_hangs(service);
 	/* The storage waits here for the operations that are under way. */
 	if (service->vfs)
-		service->vfs->ops->destroy(service->vfs);
+		rr_vfs_destroy(service->vfs);
 	rr_nfs_server_free(service->nfs);
 	rr_nfs4_server_free(service->nfs4);
 	rr_gate_end(&service->gate);

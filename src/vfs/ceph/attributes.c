@@ -204,7 +204,6 @@ rr_ceph_setattr(struct rr_ceph_job *job)
 	struct ceph_statx st;
 	enum rr_vfs_status status = rr_ceph_stat(job, inode, &st);
 
-	setattr->applied = 0;
 	if (status != RR_VFS_OK)
 		return status;
 	if (setattr->guarded && (setattr->guard.seconds != st.stx_ctime.tv_sec ||
@@ -250,10 +249,11 @@ rr_ceph_access(struct rr_ceph_job *job)
 		access->granted |= RR_VFS_MAY_READ | RR_VFS_MAY_XATTR_READ | RR_VFS_MAY_XATTR_LIST;
 	if (rr_ceph_may(&st, job->call->caller, 1))
 		access->granted |= RR_VFS_MAY_LOOKUP | RR_VFS_MAY_EXECUTE;
-	if (rr_ceph_may(&st, job->call->caller, 2) && !rr_ceph_read_only(job))
+	if (rr_ceph_may(&st, job->call->caller, 2) && !rr_vfs_is_read_only(&job->vfs->vfs, job->call))
 		access->granted |= RR_VFS_MAY_XATTR_WRITE;
 	/* A caller may change the entries of a directory only where it may search the directory. */
-	if (rr_ceph_may(&st, job->call->caller, directory ? 3 : 2) && !rr_ceph_read_only(job))
+	if (rr_ceph_may(&st, job->call->caller, directory ? 3 : 2) &&
+		!rr_vfs_is_read_only(&job->vfs->vfs, job->call))
 		access->granted |= changes | RR_VFS_MAY_DELETE;
 	access->granted &= access->supported;
 	return RR_VFS_OK;

@@ -3,7 +3,7 @@
 #define RR_VFS_CEPH_CEPH_H
 
 #include "base/text.h"
-#include "vfs/vfs.h"
+#include "vfs/door.h"
 
 /*
  * This is the provider of directory trees in CephFS, through libcephfs, which is loaded when it is used.

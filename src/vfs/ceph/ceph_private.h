@@ -72,7 +72,6 @@ struct rr_ceph_vfs {
 	struct rr_vfs vfs;
 	struct rr_ceph *ceph;
 	struct rr_crew *crew;
-	struct rr_vfs_counters counters;
 };
 
 /* An object of an operation. */
@@ -85,15 +84,14 @@ struct rr_ceph_object {
 	bool mine;                /* the job has a reference to inode and gives it back (ll_put) */
 };
 
-struct rr_ceph_row;
-
 /* An operation under way. */
 struct rr_ceph_job {
 	struct rr_crew_job crew;
 	struct rr_ceph_vfs *vfs;
 	struct rr_ceph *ceph;
 	struct rr_vfs_call *call;
-	const struct rr_ceph_row *row;
+	enum rr_vfs_operation operation;
+	const struct rr_vfs_row *row; /* of the operation */
 	struct rr_ceph_object object, second;
 	UserPerm *caller; /* the caller's identity for libcephfs, while a thread executes the job */
 	enum rr_vfs_status status;
@@ -102,44 +100,17 @@ struct rr_ceph_job {
 	bool list_search; /* the caller may search the directory, and so look at the objects in it */
 };
 
-/* Flags of an operation. */
-enum {
-	RR_CEPH_CHANGES = 1, /* is refused with RR_VFS_ROFS where the provider or the caller is read-only */
-	RR_CEPH_ENTRIES = 2, /* changes the entries of the directories among its objects */
-	RR_CEPH_WRITES = 4,  /* a commit that begins later covers the operation */
-	RR_CEPH_COMMITS = 8  /* a commit */
-};
-
-/* Tells whether nothing may be changed: the provider or the caller is read-only. */
-static inline bool
-rr_ceph_read_only(const struct rr_ceph_job *job)
-{
-	return job->vfs->vfs.read_only || job->call->caller->read_only;
-}
-
-/* A row is an entry of the table of operations. Offsets are into the operation's structure; 0: there is no
- * such member. */
-struct rr_ceph_row {
-	enum rr_vfs_status (*run)(struct rr_ceph_job *job); /* in a thread */
-	uint16_t object, second;                            /* struct rr_vfs_object */
-	uint16_t known;                                     /* struct rr_vfs_known, of object */
-	uint16_t change, second_change;                     /* struct rr_vfs_change */
-	uint8_t flags;
-	void (*end)(struct rr_ceph_job *job); /* called in the loop after the thread has ended; NULL: nothing
-						 is left to do there */
-};
-
+extern enum rr_vfs_status (*const rr_ceph_runs[RR_VFS_OPERATIONS])(struct rr_ceph_job *job);
 extern const struct rr_vfs_ops rr_ceph_ops;
 
 /* ---- job.c ---- */
-/* Begins the operation that row, its entry in the table of operations, describes: makes a job for it. Returns
- * RR_VFS_PENDING, or the status with which the operation has ended where no job could be made. */
-enum rr_vfs_status rr_ceph_begin(struct rr_vfs *vfs, const struct rr_ceph_row *row, struct rr_vfs_call *call);
+/* Begins an operation: makes a job for it. Returns RR_VFS_PENDING, or the status with which the operation has
+ * ended where no job could be made. */
+enum rr_vfs_status rr_ceph_begin(
+	struct rr_vfs *vfs, enum rr_vfs_operation operation, struct rr_vfs_call *call);
 /* Cancels the operation of this call where no thread has begun it: it then ends with RR_VFS_CANCELLED. Any
  * other operation goes on to its end. */
 void rr_ceph_cancel(struct rr_vfs *vfs, struct rr_vfs_call *call);
-/* Returns the member at this offset of an operation's structure, or NULL where offset is 0. */
-void *rr_ceph_member(struct rr_vfs_call *call, uint16_t offset);
 
 /* ---- run.c ---- */
 /* Executes a job, in a thread of the crew: the function run() of a struct rr_crew_job. Returns true, because
@@ -211,8 +182,6 @@ void rr_ceph_open_hold(struct rr_vfs_open *open);
  * with RR_VFS_OK, because the crew closes the file; else RR_VFS_OK. */
 enum rr_vfs_status rr_ceph_open_put(
 	struct rr_ceph_vfs *vfs, struct rr_vfs_open *open, struct rr_vfs_call *call);
-/* Counts one more operation that is under way, and will end later. */
-void rr_ceph_under_way(struct rr_ceph_vfs *vfs);
 
 /* ---- data.c ---- */
 /* Brings what was written to a file or directory to stable storage; where data_only is true, without those

@@ -188,8 +188,6 @@ create_existing(struct create_plan *plan)
 		return status;
 	if (!(plan->set.mask & RR_VFS_SET_SIZE))
 		return RR_VFS_OK;
-	if (rr_ceph_read_only(job))
-		return RR_VFS_ROFS;
 	status = rr_ceph_may_use_found(job, st, RR_VFS_SHARE_WRITE);
 	if (status == RR_VFS_OK)
 		status = rr_ceph_set_size(job, plan->inode, plan->set.size);
@@ -209,8 +207,6 @@ create_do(struct create_plan *plan)
 
 	if (status != RR_VFS_NOENT)
 		return status;
-	if (rr_ceph_read_only(plan->job))
-		return RR_VFS_ROFS;
 	result = create_entry(plan);
 	/* Another client has made the entry meanwhile. */
 	if (result == -EEXIST)
@@ -237,8 +233,6 @@ rr_ceph_create(struct rr_ceph_job *job)
 		.exclusive = create->type == RR_VFS_FILE && create->how == RR_VFS_EXCLUSIVE };
 	enum rr_vfs_status status;
 
-	create->created = create->object_after.valid = false;
-	create->applied = 0;
 	if (plan.exclusive)
 		create_verifier(&plan);
 	status = create_check(&plan);

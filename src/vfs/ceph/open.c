@@ -209,11 +209,6 @@ rr_ceph_open(struct rr_ceph_job *job)
 	enum rr_vfs_status status = open_check(job, opening->access & ~known, RR_VFS_SYMLINK);
 	struct rr_vfs_open *open;
 
-	opening->open = NULL;
-	if (opening->access == 0)
-		return RR_VFS_INVAL;
-	if ((opening->access & RR_VFS_SHARE_WRITE) && rr_ceph_read_only(job))
-		return RR_VFS_ROFS;
 	if (status != RR_VFS_OK)
 		return status;
 	open = rr_alloc(job->ceph->env, sizeof(*open));
@@ -243,16 +238,6 @@ rr_ceph_open_hold(struct rr_vfs_open *open)
 	pthread_mutex_unlock(&open->ceph->lock);
 }
 
-void
-rr_ceph_under_way(struct rr_ceph_vfs *vfs)
-{
-	struct rr_vfs_counters *counters = &vfs->counters;
-
-	counters->later++;
-	if (++counters->under_way > counters->under_way_peak)
-		counters->under_way_peak = counters->under_way;
-}
-
 /* Does the job that closes the file of an open, in a thread of the crew: it may have to wait until the
  * cluster has removed the open's locks. */
 static bool
@@ -275,11 +260,7 @@ open_close_done(struct rr_crew_job *job)
 	struct rr_vfs_call *call = open->closing.call;
 
 	open_free(open);
-	vfs->counters.under_way--;
-	if (!call)
-		return;
-	call->status = RR_VFS_OK;
-	call->done(call);
+	rr_vfs_ended(&vfs->vfs, call, RR_VFS_OK);
 }
 
 /* The job has a key in common with locks of the file (job.c), so that a lock that comes after a close does
@@ -301,9 +282,6 @@ rr_ceph_open_put(struct rr_ceph_vfs *vfs, struct rr_vfs_open *open, struct rr_vf
 		.order = RR_CREW_CHANGE,
 		.run = open_close_run,
 		.done = open_close_done };
-	if (call)
-		call->job = NULL; /* it cannot be cancelled */
-	rr_ceph_under_way(vfs);
 	rr_crew_add(vfs->crew, &open->closing.job);
 	return RR_VFS_PENDING;
 }
@@ -314,8 +292,6 @@ rr_ceph_close(struct rr_vfs *vfs, struct rr_vfs_open *open, struct rr_vfs_call *
 {
 	struct rr_ceph *ceph = ((struct rr_ceph_vfs *)vfs)->ceph;
 
-	if (!open)
-		return RR_VFS_OK;
 	pthread_mutex_lock(&ceph->lock);
 	rr_list_remove(&open->link);
 	open_share_put(ceph, open->share);

@@ -51,10 +51,10 @@ run_known(struct rr_ceph_job *job, struct rr_vfs_known *known, const struct rr_c
 static void
 run_after(struct rr_ceph_job *job)
 {
-	struct rr_vfs_change *change = rr_ceph_member(job->call, job->row->change);
-	struct rr_vfs_change *second = rr_ceph_member(job->call, job->row->second_change);
+	struct rr_vfs_change *change = rr_vfs_member(job->call, job->row->changes[0]);
+	struct rr_vfs_change *second = rr_vfs_member(job->call, job->row->changes[1]);
 
-	run_known(job, rr_ceph_member(job->call, job->row->known), &job->object);
+	run_known(job, rr_vfs_member(job->call, job->row->known), &job->object);
 	run_known(job, change ? &change->after : NULL, &job->object);
 	run_known(job, second ? &second->after : NULL, &job->second);
 }
@@ -66,11 +66,11 @@ run_store(struct rr_ceph_job *job)
 {
 	enum rr_vfs_status status = RR_VFS_OK;
 
-	if (!(job->row->flags & RR_CEPH_ENTRIES))
+	if (!(job->row->flags & RR_VFS_ENTRIES))
 		return RR_VFS_OK;
-	if (job->row->change)
+	if (job->row->changes[0])
 		status = rr_ceph_sync(job, job->object.inode, false);
-	if (status == RR_VFS_OK && job->row->second_change && job->second.number != job->object.number)
+	if (status == RR_VFS_OK && job->row->changes[1] && job->second.number != job->object.number)
 		status = rr_ceph_sync(job, job->second.inode, false);
 	return status;
 }
@@ -80,12 +80,14 @@ run_store(struct rr_ceph_job *job)
 static enum rr_vfs_status
 run_row(struct rr_ceph_job *job)
 {
-	enum rr_vfs_status status = run_find(job, job->row->object, &job->object);
+	enum rr_vfs_status status = run_find(job, job->row->objects[0], &job->object);
 
 	if (status == RR_VFS_OK)
-		status = run_find(job, job->row->second, &job->second);
+		status = run_find(job, job->row->objects[1], &job->second);
 	if (status == RR_VFS_OK)
-		status = job->row->run(job);
+		status = job->call->status;
+	if (status == RR_VFS_OK)
+		status = rr_ceph_runs[job->operation](job);
 	if (status == RR_VFS_OK)
 		status = run_store(job);
 	run_after(job);

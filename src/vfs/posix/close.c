@@ -55,11 +55,7 @@ close_done(struct rr_crew_job *job)
 	struct rr_vfs_call *call = open->closing.call;
 
 	rr_posix_open_free(posix->shared, open);
-	posix->counters.under_way--;
-	if (!call)
-		return;
-	call->status = RR_VFS_OK;
-	call->done(call);
+	rr_vfs_ended(&posix->vfs, call, RR_VFS_OK);
 }
 
 enum rr_vfs_status
@@ -77,9 +73,6 @@ rr_posix_open_release(struct rr_posix *posix, struct rr_vfs_open *open, struct r
 	open->closing.job = (struct rr_crew_job){
 		.place = open->place, .owner = call ? call->owner : 0, .run = close_run, .done = close_done
 	};
-	if (call)
-		call->job = NULL; /* it cannot be cancelled */
-	rr_posix_under_way(posix);
 	rr_crew_add(posix->crew, &open->closing.job);
 	return RR_VFS_PENDING;
 }

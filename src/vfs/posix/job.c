@@ -49,12 +49,20 @@ posix_stored(const struct rr_posix_work *work, int error)
 			"what clients wrote could not be stored: %s", strerror(error));
 	}
 	/* The verifier of commit is taken after the data was stored: see struct rr_vfs_write. */
-	if (work->operation == rr_posix_commit)
+	if (work->row->flags & RR_VFS_COMMITS)
 		rr_container(work->call, struct rr_vfs_commit, call)->verifier = rr_posix_verifier(posix);
 	return error ? rr_vfs_errno(error) : work->status;
 }
 
 /* ---- the end of a job, in the loop's thread ---- */
+
+/* Gives back one reference to an open. What this begins goes on without a call. */
+static void
+posix_release_open(struct rr_posix *posix, struct rr_vfs_open *open)
+{
+	if (rr_posix_open_release(posix, open, NULL) == RR_VFS_PENDING)
+		rr_vfs_goes_on(&posix->vfs);
+}
 
 /* Gives back the references that posix_job_place() has taken. */
 static void
@@ -62,7 +70,7 @@ posix_release_opens(struct rr_posix_job *job)
 {
 	for (int i = 0; i < 2; i++)
 		if (job->work.opens[i])
-			rr_posix_open_release(job->work.posix, job->work.opens[i], NULL);
+			posix_release_open(job->work.posix, job->work.opens[i]);
 }
 
 /* Gives back the object that work holds for the rest of a read, because that rest will not be read. Does
@@ -75,25 +83,23 @@ posix_drop_rest(struct rr_posix *posix, struct rr_posix_work *work)
 		rr_posix_put(work, &work->rest.subject);
 }
 
-/* Ends a job in the loop's thread: sets the call's status, passes the entries of a readdir to the caller,
- * releases the job's opens, frees the job, and calls done() of the call. Arms the timer that continues a
- * search and closes idle descriptors, as the operation may have left such work. */
+/* Ends a job in the loop's thread: passes the entries of a readdir to the caller, releases the job's opens,
+ * frees the job, and ends the operation. Arms the timer that continues a search and closes idle descriptors,
+ * as the operation may have left such work. */
 static void
 posix_job_end(struct rr_posix_job *job)
 {
 	struct rr_posix *posix = job->work.posix;
 	struct rr_vfs_call *call = job->work.call;
+	enum rr_vfs_status status = job->work.status;
 
-	call->status = job->work.status;
-	if (job->work.gather && call->status == RR_VFS_OK)
+	if (job->work.gather && status == RR_VFS_OK)
 		rr_posix_readdir_deliver(job->work.gather, rr_container(call, struct rr_vfs_readdir, call));
 	posix_release_opens(job);
 	rr_free(posix->env, job->work.gather);
 	rr_free(posix->env, job);
-	posix->counters.under_way--;
-	posix->counters.cancelled += call->status == RR_VFS_CANCELLED;
 	rr_posix_attend_later(posix);
-	call->done(call);
+	rr_vfs_ended(&posix->vfs, call, status);
 }
 
 /* Ends a job that a thread of the crew has done, or that was cancelled before a thread began it. The crew
@@ -130,7 +136,7 @@ posix_as_caller(struct rr_posix_work *work)
 {
 	work->status = RR_VFS_FAULT;
 	if (rr_tree_as(work->tree, work->call->caller) == 0)
-		work->status = work->operation(work, work->call);
+		work->status = work->run(work, work->call);
 	rr_tree_as_self(work->tree);
 }
 
@@ -200,38 +206,28 @@ posix_storer(struct rr_posix *posix, uint64_t place)
 	return posix->storers[posix->storer_count++].storer;
 }
 
-void
-rr_posix_under_way(struct rr_posix *posix)
+/* Returns how the crew orders the operation: a change of entries waits for earlier changes of the same
+ * directory, and a commit for earlier writes to the same file. All others have no key. */
+static enum rr_crew_order
+posix_order(const struct rr_vfs_row *row)
 {
-	struct rr_vfs_counters *counters = &posix->counters;
-
-	counters->later++;
-	counters->under_way++;
-	if (counters->under_way > counters->under_way_peak)
-		counters->under_way_peak = counters->under_way;
-}
-
-/* Returns the object number i (0 or 1) that a call names, or NULL if calls of this kind have no such
- * object. */
-static struct rr_vfs_object *
-posix_object(const struct rr_posix_kind *kind, struct rr_vfs_call *call, int i)
-{
-	return kind->objects[i] ? (void *)((char *)call + kind->objects[i]) : NULL;
+	if (row->flags & RR_VFS_ENTRIES)
+		return RR_CREW_CHANGE;
+	return row->flags & RR_VFS_COMMITS ? RR_CREW_COMMIT : RR_CREW_WRITE;
 }
 
 /* Sets the job's place, which stands for the file system in which the object of its call lies, or the second
- * of two objects. Also sets the keys by which the crew orders jobs for the same objects. Takes references to
- * the opens of these objects, so that they exist until the operation ends. */
+ * of two objects. Also sets the keys by which the crew orders jobs: they stand for the objects that the
+ * operation changes. Takes references to the opens of the objects, so that they exist until the operation
+ * ends. */
 static void
-posix_job_place(struct rr_posix_job *job, const struct rr_posix_kind *kind)
+posix_job_place(struct rr_posix_job *job)
 {
-	static const enum rr_crew_order orders[] = { [RR_POSIX_CHANGE] = RR_CREW_CHANGE,
-		[RR_POSIX_WRITE] = RR_CREW_WRITE,
-		[RR_POSIX_COMMIT] = RR_CREW_COMMIT };
-	struct rr_vfs_call *call = job->work.call;
+	const struct rr_vfs_row *row = job->work.row;
+	bool ordered = row->flags & (RR_VFS_ENTRIES | RR_VFS_WRITES | RR_VFS_COMMITS);
 
 	for (int i = 0; i < 2; i++) {
-		struct rr_vfs_object *object = posix_object(kind, call, i);
+		struct rr_vfs_object *object = rr_vfs_member(job->work.call, row->objects[i]);
 		struct rr_tree_place place;
 
 		if (!object)
@@ -242,25 +238,24 @@ posix_job_place(struct rr_posix_job *job, const struct rr_posix_kind *kind)
 			rr_posix_open_hold(job->work.opens[i] = object->open);
 		job->crew.place = place.place;
 		/* The lowest bit is set because 0 would mean that there is no key. */
-		if (kind->order != RR_POSIX_UNORDERED)
+		if (ordered && row->changes[i])
 			job->crew.keys[i] = (place.number ^ place.place * UINT64_C(0x9e3779b97f4a7c15)) | 1;
 	}
-	/* The call of a lock names an open without an object. */
-	if (job->work.operation == rr_posix_lock_range) {
-		job->work.opens[0] = rr_container(call, struct rr_vfs_lock, call)->open;
+	if (row->open) {
+		job->work.opens[0] = *(struct rr_vfs_open **)rr_vfs_member(job->work.call, row->open);
 		rr_posix_open_hold(job->work.opens[0]);
 	}
-	/* Of an unordered job this is 0, which means nothing without a key. */
-	job->crew.order = orders[kind->order];
+	job->crew.order = posix_order(row);
 }
 
 /* Returns the storer for the changes of a job: that of the file system in which the object of its call lies,
  * or the second of two objects. Returns NULL where the call names no object, where the object's handle is
  * forged, or where there is no storer: the crew's thread then stores the changes, if there are any. */
 static struct rr_storer *
-posix_job_storer(struct rr_posix *posix, const struct rr_posix_job *job, const struct rr_posix_kind *kind)
+posix_job_storer(struct rr_posix *posix, const struct rr_posix_job *job)
 {
-	const struct rr_vfs_object *object = posix_object(kind, job->work.call, kind->objects[1] ? 1 : 0);
+	const uint16_t *objects = job->work.row->objects;
+	const struct rr_vfs_object *object = rr_vfs_member(job->work.call, objects[objects[1] ? 1 : 0]);
 	struct rr_storer *storer = object ? posix_storer_find(posix, job->crew.place) : NULL;
 
 	if (storer || !object)
@@ -278,14 +273,14 @@ posix_job_equip(struct rr_posix_job *job)
 {
 	struct rr_posix_work *work = &job->work;
 
-	if (work->operation == rr_posix_read) {
+	if (work->row->flags & RR_VFS_FETCHES) {
 		struct rr_vfs_read *read = rr_container(work->call, struct rr_vfs_read, call);
 
 		if (!read->data && read->size > 0)
 			read->data = read->memory(read, read->size);
 		return read->data || read->size == 0 ? RR_VFS_OK : RR_VFS_NO_BUFFER;
 	}
-	if (work->operation != rr_posix_readdir)
+	if (!(work->row->flags & RR_VFS_LISTS))
 		return RR_VFS_OK;
 	work->gather = rr_posix_gather_new(work->posix->env);
 	return work->gather ? RR_VFS_OK : RR_VFS_BUSY;
@@ -342,7 +337,7 @@ posix_ring_begin(struct rr_posix_job *job)
  * memory. The rest of a read has its memory already: posix_job_equip() fails only for a whole operation,
  * which holds no object yet. A listing uses the processor for long (RR_CREW_BULK). */
 static enum rr_vfs_status
-posix_begin_later(struct rr_posix_work *work, const struct rr_posix_kind *kind)
+posix_begin_later(struct rr_posix_work *work)
 {
 	struct rr_posix *posix = work->posix;
 	struct rr_posix_job *job = rr_alloc(posix->env, sizeof(*job));
@@ -358,16 +353,15 @@ posix_begin_later(struct rr_posix_work *work, const struct rr_posix_kind *kind)
 		rr_free(posix->env, job);
 		return status;
 	}
-	posix_job_place(job, kind);
+	posix_job_place(job);
 	job->crew.owner = work->call->owner;
 	job->crew.run = posix_job_run;
 	job->crew.done = posix_job_done;
 	job->store.done = posix_job_stored;
-	job->storer = posix_job_storer(posix, job, kind);
-	if (work->operation == rr_posix_readdir)
+	job->storer = posix_job_storer(posix, job);
+	if (work->row->flags & RR_VFS_LISTS)
 		job->crew.place |= RR_CREW_BULK;
 	work->call->job = job;
-	rr_posix_under_way(posix);
 	if (!posix_ring_begin(job))
 		rr_crew_add(posix->crew, &job->crew);
 	return RR_VFS_PENDING;
@@ -377,11 +371,12 @@ posix_begin_later(struct rr_posix_work *work, const struct rr_posix_kind *kind)
  * set before they are read. */
 static void
 posix_work_init(struct rr_posix_work *work, struct rr_posix *posix, struct rr_vfs_call *call,
-	const struct rr_posix_kind *kind)
+	enum rr_vfs_operation operation)
 {
 	work->posix = posix;
 	work->call = call;
-	work->operation = kind->operation;
+	work->row = &rr_vfs_rows[operation];
+	work->run = call->status == RR_VFS_OK ? rr_posix_kinds[operation].run : rr_posix_refuse;
 	work->stores.count = 0;
 	work->rest.waits = false;
 	work->gather = NULL;
@@ -412,7 +407,6 @@ posix_store_later(struct rr_posix_work *work)
 	job->store.stores = work->stores;
 	job->store.done = posix_job_stored;
 	work->call->job = job;
-	rr_posix_under_way(posix);
 	rr_storer_add(job->storer, &job->store);
 	return RR_VFS_PENDING;
 }
@@ -420,15 +414,15 @@ posix_store_later(struct rr_posix_work *work)
 /* Tells whether all objects of the call lie in file systems that are in memory as a whole, so that working in
  * them never waits for a disk. */
 static bool
-posix_in_memory(const struct rr_posix *posix, const struct rr_posix_kind *kind, struct rr_vfs_call *call)
+posix_in_memory(const struct rr_posix_work *work)
 {
 	for (int i = 0; i < 2; i++) {
-		const struct rr_vfs_object *object = posix_object(kind, call, i);
+		const struct rr_vfs_object *object = rr_vfs_member(work->call, work->row->objects[i]);
 
 		if (!object)
 			continue;
 		if (object->open ? !object->open->memory
-				 : !rr_tree_in_memory(posix->tree, rr_tree_place(object->handle).place))
+				 : !rr_tree_in_memory(work->posix->tree, rr_tree_place(object->handle).place))
 			return false;
 	}
 	return true;
@@ -437,10 +431,10 @@ posix_in_memory(const struct rr_posix *posix, const struct rr_posix_kind *kind, 
 /* Tells whether the operation may take long although nothing waits: it sets the size of a file, and cutting
  * off much data takes long. */
 static bool
-posix_takes_long(const struct rr_posix_kind *kind, struct rr_vfs_call *call)
+posix_takes_long(const struct rr_posix_work *work)
 {
-	return kind->operation == rr_posix_setattr &&
-	       rr_container(call, struct rr_vfs_setattr, call)->set.mask & RR_VFS_SET_SIZE;
+	return work->row->flags & RR_VFS_CUTS &&
+	       rr_container(work->call, struct rr_vfs_setattr, call)->set.mask & RR_VFS_SET_SIZE;
 }
 
 /* Does the operation without waiting. Returns false where it would have waited, or the lock was taken. */
@@ -485,31 +479,32 @@ posix_hurry_listing(struct rr_posix_work *work, bool memory)
  * them. No operation is tried where the loop's thread takes on no caller's identity (posix->apart), or while
  * another thread has the tree's lock. */
 static bool
-posix_hurry(struct rr_posix_work *work, const struct rr_posix_kind *kind)
+posix_hurry(struct rr_posix_work *work, enum rr_posix_quick quick)
 {
 	struct rr_posix *posix = work->posix;
-	bool memory = kind->quick == RR_POSIX_IN_MEMORY;
+	bool memory = quick == RR_POSIX_IN_MEMORY;
 
-	if (kind->quick == RR_POSIX_SLOW || posix->apart)
+	if (quick == RR_POSIX_SLOW || posix->apart)
 		return false;
-	if (memory && (posix->counters.under_way > 0 || !posix_in_memory(posix, kind, work->call) ||
-			      posix_takes_long(kind, work->call)))
+	if (memory && (posix->vfs.counters.under_way > 0 || !posix_in_memory(work) || posix_takes_long(work)))
 		return false;
-	if (work->operation == rr_posix_readdir)
+	if (work->row->flags & RR_VFS_LISTS)
 		return posix_hurry_listing(work, memory);
 	return posix_hurry_with(work, memory);
 }
 
 enum rr_vfs_status
-rr_posix_begin(struct rr_vfs *vfs, struct rr_vfs_call *call, const struct rr_posix_kind *kind)
+rr_posix_begin(struct rr_vfs *vfs, enum rr_vfs_operation operation, struct rr_vfs_call *call)
 {
 	struct rr_posix *posix = rr_container(vfs, struct rr_posix, vfs);
+	enum rr_posix_quick quick = rr_posix_kinds[operation].quick;
 	struct rr_posix_work work;
 
-	posix->counters.begun++;
-	posix_work_init(&work, posix, call, kind);
-	if (posix->crew && !posix_hurry(&work, kind))
-		return posix_begin_later(&work, kind);
+	posix_work_init(&work, posix, call, operation);
+	if (quick == RR_POSIX_AT_ONCE)
+		return work.run(&work, call);
+	if (posix->crew && !posix_hurry(&work, quick))
+		return posix_begin_later(&work);
 	/* With a crew, posix_hurry() has done the operation; without, it is done here, and may wait. */
 	if (!posix->crew) {
 		work.tree = posix->tree;
@@ -519,14 +514,13 @@ rr_posix_begin(struct rr_vfs *vfs, struct rr_vfs_call *call, const struct rr_pos
 }
 
 /* Cancels an operation that waits for a thread of the crew, so that it ends with RR_VFS_CANCELLED. Any other
- * operation goes on to its end, and so does the closing of an open, which has no struct rr_posix_job. Without
- * a crew, an operation under way is with the storer, and goes on. */
+ * operation goes on to its end. Without a crew, an operation under way is with the storer, and goes on. */
 void
 rr_posix_cancel(struct rr_vfs *vfs, struct rr_vfs_call *call)
 {
 	struct rr_posix *posix = rr_container(vfs, struct rr_posix, vfs);
 	struct rr_posix_job *job = call->job;
 
-	if (posix->crew && job)
+	if (posix->crew)
 		rr_crew_cancel(posix->crew, &job->crew);
 }

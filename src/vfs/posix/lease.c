@@ -111,12 +111,13 @@ lease_take(struct rr_posix *posix, const struct rr_vfs_lease *lease)
 /* Gets a lease for an open, or gives the open's lease back where lease->recall is NULL. Nothing here waits
  * for storage, so this is done at once in the loop's thread. */
 enum rr_vfs_status
-rr_posix_lease(struct rr_vfs *vfs, struct rr_vfs_lease *lease)
+rr_posix_lease(struct rr_posix_work *work, struct rr_vfs_call *call)
 {
-	struct rr_posix *posix = rr_container(vfs, struct rr_posix, vfs);
+	struct rr_vfs_lease *lease = rr_container(call, struct rr_vfs_lease, call);
+	struct rr_posix *posix = work->posix;
 	enum rr_vfs_status status;
 
-	if (!vfs->loop)
+	if (!posix->vfs.loop)
 		return RR_VFS_NOTSUPP;
 	if (!lease->recall) {
 		rr_posix_lease_end(posix->shared, lease->open);

@@ -5,8 +5,8 @@
 #include <stdatomic.h>
 
 #include "vfs/crew_queue.h"
+#include "vfs/door.h"
 #include "vfs/posix/tree/tree.h"
-#include "vfs/vfs.h"
 
 /* These are opens (files that a caller of the provider has opened) and their share reservations. An open
  * belongs to no thread: any provider with the same struct rr_posix_shared may use it. An open has one

@@ -1,93 +1,49 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* This file makes and frees the provider, and describes each operation in a struct rr_posix_kind: whether
- * the loop's thread may do it, how the crew orders it, and which objects its call names. */
+/* This file makes and frees the provider, and says of each operation which function does it, and whether the
+ * loop's thread may do it. */
 #include "vfs/posix/posix.h"
 
 #include <rpcrdma/error.h>
 
 #include "vfs/posix/posix_private.h"
 
-/* Defines posix_NAME(), which begins the operation of this name. The arguments after type are the members of
- * struct rr_posix_kind: operation, quick, order, objects. */
-#define OPERATION(name, type, operation, ...)                                                                \
-	static enum rr_vfs_status posix_##name(struct rr_vfs *vfs, struct type *name)                        \
-	{                                                                                                    \
-		static const struct rr_posix_kind kind = { operation, __VA_ARGS__ };                         \
-                                                                                                             \
-		return rr_posix_begin(vfs, &name->call, &kind);                                              \
-	}
-
-#define AT(type, member) offsetof(struct type, member)
-
-OPERATION(getattr, rr_vfs_getattr, rr_posix_getattr, RR_POSIX_QUICK, RR_POSIX_UNORDERED,
-	{ AT(rr_vfs_getattr, object) })
-OPERATION(setattr, rr_vfs_setattr, rr_posix_setattr, RR_POSIX_IN_MEMORY, RR_POSIX_UNORDERED,
-	{ AT(rr_vfs_setattr, object) })
-OPERATION(access, rr_vfs_access, rr_posix_access, RR_POSIX_QUICK, RR_POSIX_UNORDERED,
-	{ AT(rr_vfs_access, object) })
-OPERATION(readlink, rr_vfs_readlink, rr_posix_readlink, RR_POSIX_IN_MEMORY, RR_POSIX_UNORDERED,
-	{ AT(rr_vfs_readlink, object) })
-OPERATION(read, rr_vfs_read, rr_posix_read, RR_POSIX_QUICK, RR_POSIX_UNORDERED, { AT(rr_vfs_read, object) })
-OPERATION(
-	write, rr_vfs_write, rr_posix_write, RR_POSIX_IN_MEMORY, RR_POSIX_WRITE, { AT(rr_vfs_write, object) })
-OPERATION(commit, rr_vfs_commit, rr_posix_commit, RR_POSIX_IN_MEMORY, RR_POSIX_COMMIT,
-	{ AT(rr_vfs_commit, object) })
-OPERATION(seek, rr_vfs_seek, rr_posix_seek, RR_POSIX_SLOW, RR_POSIX_UNORDERED, { AT(rr_vfs_seek, object) })
-OPERATION(allocate, rr_vfs_space, rr_posix_allocate, RR_POSIX_SLOW, RR_POSIX_UNORDERED,
-	{ AT(rr_vfs_space, object) })
-OPERATION(deallocate, rr_vfs_space, rr_posix_deallocate, RR_POSIX_SLOW, RR_POSIX_UNORDERED,
-	{ AT(rr_vfs_space, object) })
-OPERATION(copy, rr_vfs_copy, rr_posix_copy, RR_POSIX_SLOW, RR_POSIX_UNORDERED,
-	{ AT(rr_vfs_copy, from), AT(rr_vfs_copy, to) })
-OPERATION(clone, rr_vfs_copy, rr_posix_clone, RR_POSIX_SLOW, RR_POSIX_UNORDERED,
-	{ AT(rr_vfs_copy, from), AT(rr_vfs_copy, to) })
-OPERATION(open, rr_vfs_opening, rr_posix_open, RR_POSIX_IN_MEMORY, RR_POSIX_UNORDERED,
-	{ AT(rr_vfs_opening, object) })
-OPERATION(lookup, rr_vfs_lookup, rr_posix_lookup, RR_POSIX_QUICK, RR_POSIX_UNORDERED,
-	{ AT(rr_vfs_lookup, directory) })
-OPERATION(create, rr_vfs_create, rr_posix_create, RR_POSIX_IN_MEMORY, RR_POSIX_CHANGE,
-	{ AT(rr_vfs_create, directory) })
-OPERATION(link, rr_vfs_link, rr_posix_link, RR_POSIX_IN_MEMORY, RR_POSIX_CHANGE,
-	{ AT(rr_vfs_link, file), AT(rr_vfs_link, directory) })
-OPERATION(remove, rr_vfs_remove, rr_posix_remove, RR_POSIX_SLOW, RR_POSIX_CHANGE,
-	{ AT(rr_vfs_remove, directory) })
-OPERATION(rename, rr_vfs_rename, rr_posix_rename, RR_POSIX_IN_MEMORY, RR_POSIX_CHANGE,
-	{ AT(rr_vfs_rename, from), AT(rr_vfs_rename, to) })
-OPERATION(readdir, rr_vfs_readdir, rr_posix_readdir, RR_POSIX_IN_MEMORY, RR_POSIX_UNORDERED,
-	{ AT(rr_vfs_readdir, directory) })
-OPERATION(getxattr, rr_vfs_xattr, rr_posix_getxattr, RR_POSIX_SLOW, RR_POSIX_UNORDERED,
-	{ AT(rr_vfs_xattr, object) })
-OPERATION(setxattr, rr_vfs_xattr, rr_posix_setxattr, RR_POSIX_SLOW, RR_POSIX_UNORDERED,
-	{ AT(rr_vfs_xattr, object) })
-OPERATION(listxattr, rr_vfs_xattr, rr_posix_listxattr, RR_POSIX_SLOW, RR_POSIX_UNORDERED,
-	{ AT(rr_vfs_xattr, object) })
-OPERATION(removexattr, rr_vfs_xattr, rr_posix_removexattr, RR_POSIX_SLOW, RR_POSIX_UNORDERED,
-	{ AT(rr_vfs_xattr, object) })
-OPERATION(statfs, rr_vfs_statfs, rr_posix_statfs, RR_POSIX_IN_MEMORY, RR_POSIX_UNORDERED,
-	{ AT(rr_vfs_statfs, object) })
-OPERATION(limits, rr_vfs_limits, rr_posix_limits, RR_POSIX_IN_MEMORY, RR_POSIX_UNORDERED,
-	{ AT(rr_vfs_limits, object) })
-
-/* Begins the operation lock. Its call names an open but has no struct rr_vfs_object, so the kind of the
- * operation says that there is no object. */
-static enum rr_vfs_status
-posix_lock(struct rr_vfs *vfs, struct rr_vfs_lock *lock)
-{
-	static const struct rr_posix_kind kind = { rr_posix_lock_range, RR_POSIX_SLOW, RR_POSIX_UNORDERED,
-		{ 0 } };
-
-	return rr_posix_begin(vfs, &lock->call, &kind);
-}
+const struct rr_posix_kind rr_posix_kinds[RR_VFS_OPERATIONS] = {
+	[RR_VFS_OP_GETATTR] = { rr_posix_getattr, RR_POSIX_QUICK },
+	[RR_VFS_OP_SETATTR] = { rr_posix_setattr, RR_POSIX_IN_MEMORY },
+	[RR_VFS_OP_ACCESS] = { rr_posix_access, RR_POSIX_QUICK },
+	[RR_VFS_OP_READLINK] = { rr_posix_readlink, RR_POSIX_IN_MEMORY },
+	[RR_VFS_OP_READ] = { rr_posix_read, RR_POSIX_QUICK },
+	[RR_VFS_OP_WRITE] = { rr_posix_write, RR_POSIX_IN_MEMORY },
+	[RR_VFS_OP_COMMIT] = { rr_posix_commit, RR_POSIX_IN_MEMORY },
+	[RR_VFS_OP_SEEK] = { rr_posix_seek, RR_POSIX_SLOW },
+	[RR_VFS_OP_ALLOCATE] = { rr_posix_allocate, RR_POSIX_SLOW },
+	[RR_VFS_OP_DEALLOCATE] = { rr_posix_deallocate, RR_POSIX_SLOW },
+	[RR_VFS_OP_COPY] = { rr_posix_copy, RR_POSIX_SLOW },
+	[RR_VFS_OP_CLONE] = { rr_posix_clone, RR_POSIX_SLOW },
+	[RR_VFS_OP_OPEN] = { rr_posix_open, RR_POSIX_IN_MEMORY },
+	[RR_VFS_OP_LOCK] = { rr_posix_lock_range, RR_POSIX_SLOW },
+	[RR_VFS_OP_LEASE] = { rr_posix_lease, RR_POSIX_AT_ONCE },
+	[RR_VFS_OP_LOOKUP] = { rr_posix_lookup, RR_POSIX_QUICK },
+	[RR_VFS_OP_CREATE] = { rr_posix_create, RR_POSIX_IN_MEMORY },
+	[RR_VFS_OP_LINK] = { rr_posix_link, RR_POSIX_IN_MEMORY },
+	[RR_VFS_OP_REMOVE] = { rr_posix_remove, RR_POSIX_SLOW },
+	[RR_VFS_OP_RENAME] = { rr_posix_rename, RR_POSIX_IN_MEMORY },
+	[RR_VFS_OP_READDIR] = { rr_posix_readdir, RR_POSIX_IN_MEMORY },
+	[RR_VFS_OP_GETXATTR] = { rr_posix_getxattr, RR_POSIX_SLOW },
+	[RR_VFS_OP_SETXATTR] = { rr_posix_setxattr, RR_POSIX_SLOW },
+	[RR_VFS_OP_LISTXATTR] = { rr_posix_listxattr, RR_POSIX_SLOW },
+	[RR_VFS_OP_REMOVEXATTR] = { rr_posix_removexattr, RR_POSIX_SLOW },
+	[RR_VFS_OP_STATFS] = { rr_posix_statfs, RR_POSIX_IN_MEMORY },
+	[RR_VFS_OP_LIMITS] = { rr_posix_limits, RR_POSIX_IN_MEMORY },
+};
 
 /* Ends the reservation and the lease of the open, and gives the caller's reference back. The locks end with
  * the last reference, when the descriptor is closed. */
 static enum rr_vfs_status
-posix_close_file(struct rr_vfs *vfs, struct rr_vfs_open *open, struct rr_vfs_call *call)
+posix_close(struct rr_vfs *vfs, struct rr_vfs_open *open, struct rr_vfs_call *call)
 {
 	struct rr_posix *posix = rr_container(vfs, struct rr_posix, vfs);
 
-	if (!open)
-		return RR_VFS_OK;
 	rr_posix_unreserve(posix->shared, open);
 	rr_posix_lease_end(posix->shared, open);
 	return rr_posix_open_release(posix, open, call);
@@ -105,14 +61,13 @@ posix_export_of(const struct rr_vfs *vfs, struct rpcrdma_bytes handle)
 	return rr_tree_export_of(((const struct rr_posix *)vfs)->tree, handle);
 }
 
-/* Fills in the counters. Opens that callers hold count as descriptors, too: each has one. */
+/* Opens that callers hold count as descriptors, too: each has one. */
 static void
-posix_counters(const struct rr_vfs *vfs, struct rr_vfs_counters *counters)
+posix_count(const struct rr_vfs *vfs, struct rr_vfs_counters *counters)
 {
 	const struct rr_posix *posix = (const void *)vfs; /* vfs is its first member */
 
 	_Static_assert(offsetof(struct rr_posix, vfs) == 0, "as said");
-	*counters = posix->counters;
 	counters->opens = atomic_load(&posix->shared->open_count);
 	counters->descriptors = counters->opens + rr_tree_descriptors(posix->tree);
 }
@@ -139,38 +94,12 @@ posix_destroy(struct rr_vfs *vfs)
 static const struct rr_vfs_ops posix_ops = {
 	.name = "posix",
 	.destroy = posix_destroy,
-	.counters = posix_counters,
+	.count = posix_count,
 	.root = posix_root,
 	.export_of = posix_export_of,
+	.begin = rr_posix_begin,
 	.cancel = rr_posix_cancel,
-	.getattr = posix_getattr,
-	.setattr = posix_setattr,
-	.access = posix_access,
-	.readlink = posix_readlink,
-	.read = posix_read,
-	.write = posix_write,
-	.commit = posix_commit,
-	.seek = posix_seek,
-	.allocate = posix_allocate,
-	.deallocate = posix_deallocate,
-	.copy = posix_copy,
-	.clone = posix_clone,
-	.open = posix_open,
-	.close = posix_close_file,
-	.lock = posix_lock,
-	.lease = rr_posix_lease,
-	.lookup = posix_lookup,
-	.create = posix_create,
-	.link = posix_link,
-	.remove = posix_remove,
-	.rename = posix_rename,
-	.readdir = posix_readdir,
-	.getxattr = posix_getxattr,
-	.setxattr = posix_setxattr,
-	.listxattr = posix_listxattr,
-	.removexattr = posix_removexattr,
-	.statfs = posix_statfs,
-	.limits = posix_limits,
+	.close = posix_close,
 };
 
 /* Makes what a new thread of the crew needs for itself: a tree that shares all knowledge of the provider's
@@ -210,8 +139,12 @@ posix_start(struct rr_posix *posix, struct rr_loop *loop, const struct rr_tree_c
 		return rr_fail(text, -RPCRDMA_ERR_NOMEM, "no memory for exports");
 	for (uint32_t i = 0; i < kept->export_count; i++)
 		posix->exports[i].name = kept->exports[i].name;
-	posix->vfs = (struct rr_vfs){ &posix_ops, loop, posix->shared, posix->exports, kept->export_count,
-		kept->read_only };
+	posix->vfs = (struct rr_vfs){ .ops = &posix_ops,
+		.loop = loop,
+		.kin = posix->shared,
+		.exports = posix->exports,
+		.export_count = kept->export_count,
+		.read_only = kept->read_only };
 	rr_posix_attend_init(posix);
 	crew.max = loop ? config->workers : 0;
 	error = crew.max > 0 ? rr_crew_new(posix->env, loop, &crew, &posix->crew) : 0;

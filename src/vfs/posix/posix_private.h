@@ -45,7 +45,6 @@ struct rr_posix {
 	struct rr_list leases;       /* leases that lease.c looks at; protected by shared->leases_lock */
 	struct rr_timer lease_timer; /* for the next look at the leases */
 	struct rr_vfs_export *exports;
-	struct rr_vfs_counters counters;
 };
 
 struct rr_posix_work;
@@ -77,7 +76,8 @@ struct rr_posix_work {
 	struct rr_posix *posix;
 	struct rr_tree *tree; /* of the thread that does the operation */
 	struct rr_vfs_call *call;
-	rr_posix_operation *operation;
+	const struct rr_vfs_row *row; /* of the operation */
+	rr_posix_operation *run;
 	enum rr_vfs_status status;
 	struct rr_stores stores;         /* the objects that are to be stored before the operation ends */
 	struct rr_posix_rest rest;       /* of a read */
@@ -89,9 +89,9 @@ struct rr_posix_work {
 
 rr_posix_operation rr_posix_getattr, rr_posix_setattr, rr_posix_access, rr_posix_readlink, rr_posix_read,
 	rr_posix_write, rr_posix_commit, rr_posix_seek, rr_posix_allocate, rr_posix_deallocate, rr_posix_copy,
-	rr_posix_clone, rr_posix_open, rr_posix_lock_range, rr_posix_lookup, rr_posix_create, rr_posix_link,
-	rr_posix_remove, rr_posix_rename, rr_posix_readdir, rr_posix_getxattr, rr_posix_setxattr,
-	rr_posix_listxattr, rr_posix_removexattr, rr_posix_statfs, rr_posix_limits;
+	rr_posix_clone, rr_posix_open, rr_posix_lock_range, rr_posix_lease, rr_posix_lookup, rr_posix_create,
+	rr_posix_link, rr_posix_remove, rr_posix_rename, rr_posix_readdir, rr_posix_getxattr,
+	rr_posix_setxattr, rr_posix_listxattr, rr_posix_removexattr, rr_posix_statfs, rr_posix_limits;
 
 /* Returns the unit of times in a file system of this type (f_type of statfs(2)); born: its objects have a
  * time of birth. */
@@ -104,7 +104,6 @@ struct rr_vfs_time rr_posix_time_unit(const struct rr_object *object);
 /* Prepares the list of leases that the provider looks at, and the timer for that. */
 void rr_posix_leases_init(struct rr_posix *posix);
 void rr_posix_leases_end(struct rr_posix *posix);
-enum rr_vfs_status rr_posix_lease(struct rr_vfs *vfs, struct rr_vfs_lease *lease);
 
 /* ---- op/data.c, op/readdir.c ---- */
 
@@ -133,26 +132,22 @@ void rr_posix_readdir_deliver(struct rr_posix_gather *gather, struct rr_vfs_read
 enum rr_posix_quick {
 	RR_POSIX_SLOW,      /* never: the operation may take long even where nothing waits */
 	RR_POSIX_IN_MEMORY, /* only where the file system lies in memory as a whole */
-	RR_POSIX_QUICK      /* yes: all data that it needs may be in memory */
+	RR_POSIX_QUICK,     /* yes: all data that it needs may be in memory */
+	RR_POSIX_AT_ONCE    /* always, as the server itself: it uses no storage */
 };
 
-/* Says how the crew orders an operation (enum rr_crew_order): a change waits for earlier changes of the same
- * object, and a commit for earlier writes. */
-enum rr_posix_order { RR_POSIX_UNORDERED, RR_POSIX_CHANGE, RR_POSIX_WRITE, RR_POSIX_COMMIT };
-
-/* Describes a kind of operation: the function that does it, and up to two objects that its call names. */
+/* Describes a kind of operation: the function that does it, and who may do it. */
 struct rr_posix_kind {
-	rr_posix_operation *operation;
+	rr_posix_operation *run;
 	enum rr_posix_quick quick;
-	enum rr_posix_order order;
-	uint16_t objects[2]; /* offsets of struct rr_vfs_object in the call; 0: there is no object */
 };
 
-/* Counts one more operation that is under way, and will end later. */
-void rr_posix_under_way(struct rr_posix *posix);
-/* Begins an operation. Returns its status, or RR_VFS_PENDING where it goes on later. */
+/* posix.c */
+extern const struct rr_posix_kind rr_posix_kinds[RR_VFS_OPERATIONS];
+
+/* Begins an operation, and cancels it (struct rr_vfs_ops). */
 enum rr_vfs_status rr_posix_begin(
-	struct rr_vfs *vfs, struct rr_vfs_call *call, const struct rr_posix_kind *kind);
+	struct rr_vfs *vfs, enum rr_vfs_operation operation, struct rr_vfs_call *call);
 void rr_posix_cancel(struct rr_vfs *vfs, struct rr_vfs_call *call);
 
 /* ---- attend.c ---- */
@@ -219,16 +214,11 @@ enum rr_vfs_status rr_posix_set_times(const struct rr_object *object, const stru
  * caller gives the object back by rr_posix_put(). Errors: as rr_tree_resolve(). */
 enum rr_vfs_status rr_posix_find(
 	struct rr_posix_work *work, const struct rr_vfs_object *named, struct rr_posix_subject *subject);
+/* Does an operation that is refused: fills in the attributes of the objects that the call names, where its
+ * output has them, and ends it with the status that the call has. */
+rr_posix_operation rr_posix_refuse;
 /* Gives back the object of a subject. */
 void rr_posix_put(struct rr_posix_work *work, struct rr_posix_subject *subject);
-
-/* Tells whether nothing may be changed: the provider or the caller is read-only. */
-bool rr_posix_read_only(const struct rr_posix_work *work);
-
-/* Copies the name of an entry that is to be made, changed or removed. Returns RR_VFS_ROFS where nothing may
- * be changed, and errors as rr_vfs_name(). */
-enum rr_vfs_status rr_posix_entry_name(
-	const struct rr_posix_work *work, struct rpcrdma_bytes name, char text[RR_VFS_NAME_MAX + 1]);
 
 /* Stores in *fd a descriptor for the data of a regular file or a directory; access is O_RDONLY, O_WRONLY or
  * O_RDWR. Where the call names an open, this is the open's descriptor: RR_VFS_OPEN_MODE where the open lacks

@@ -43,19 +43,29 @@ rr_posix_put(struct rr_posix_work *work, struct rr_posix_subject *subject)
 	rr_object_put(work->tree, &subject->object);
 }
 
-bool
-rr_posix_read_only(const struct rr_posix_work *work)
-{
-	return work->posix->vfs.read_only || work->call->caller->read_only;
-}
-
 enum rr_vfs_status
-rr_posix_entry_name(
-	const struct rr_posix_work *work, struct rpcrdma_bytes name, char text[RR_VFS_NAME_MAX + 1])
+rr_posix_refuse(struct rr_posix_work *work, struct rr_vfs_call *call)
 {
-	if (rr_posix_read_only(work))
-		return RR_VFS_ROFS;
-	return rr_vfs_name(name, text);
+	const struct rr_vfs_row *row = work->row;
+
+	for (int i = 0; i < 2 && row->objects[i]; i++) {
+		struct rr_vfs_change *change = rr_vfs_member(call, row->changes[i]);
+		struct rr_vfs_known *known = i == 0 ? rr_vfs_member(call, row->known) : NULL;
+		struct rr_posix_subject subject;
+		enum rr_vfs_status status =
+			rr_posix_find(work, rr_vfs_member(call, row->objects[i]), &subject);
+
+		if (status != RR_VFS_OK)
+			return status;
+		if (change) {
+			rr_posix_unchanged(work->posix, &subject.object, change);
+			change->exact = !(row->flags & RR_VFS_INEXACT);
+		}
+		if (known)
+			rr_posix_known(work->posix, &subject.object, known);
+		rr_posix_put(work, &subject);
+	}
+	return call->status;
 }
 
 /* Translates O_RDONLY, O_WRONLY or O_RDWR into RR_VFS_SHARE_* bits. */
@@ -73,8 +83,6 @@ rr_posix_data(struct rr_posix_work *work, struct rr_posix_subject *subject, int 
 	uint32_t share = work_share(access);
 	enum rr_vfs_status status;
 
-	if (access != O_RDONLY && rr_posix_read_only(work))
-		return RR_VFS_ROFS;
 	if (subject->open) {
 		*fd = subject->open->fd;
 		return share & ~subject->open->access ? RR_VFS_OPEN_MODE : RR_VFS_OK;

@@ -31,7 +31,7 @@ static void
 stop_server(struct world *world)
 {
 	if (world->vfs)
-		world->vfs->ops->destroy(world->vfs);
+		rr_vfs_destroy(world->vfs);
 	world->vfs = NULL;
 	rr_nfs_server_free(world->server);
 	rr_gate_end(&world->gate);

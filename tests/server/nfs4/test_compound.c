@@ -315,11 +315,11 @@ what_no_client_has_cannot_be_used(void **state)
 }
 
 static void
-hold_getattr(void *ctx, enum rr_memory_operation operation, const struct rr_vfs_call *call,
+hold_getattr(void *ctx, enum rr_vfs_operation operation, const struct rr_vfs_call *call,
 	struct rr_memory_fate *fate)
 {
 	(void)ctx, (void)call;
-	fate->held = operation == RR_MEMORY_GETATTR;
+	fate->held = operation == RR_VFS_OP_GETATTR;
 }
 
 static int

@@ -167,10 +167,11 @@ static const struct rr_vfs_ops *posix_ops;
 static struct rr_vfs_readdir_room room; /* what the storage was asked for */
 
 static enum rr_vfs_status
-note_limit(struct rr_vfs *vfs, struct rr_vfs_readdir *readdir)
+note_limit(struct rr_vfs *vfs, enum rr_vfs_operation operation, struct rr_vfs_call *call)
 {
-	room = readdir->room;
-	return posix_ops->readdir(vfs, readdir);
+	if (operation == RR_VFS_OP_READDIR)
+		room = rr_container(call, struct rr_vfs_readdir, call)->room;
+	return posix_ops->begin(vfs, operation, call);
 }
 
 /* 18.23.4: "If dircount is zero, the server bounds the reply's size based on the request's maxcount field."
@@ -186,7 +187,7 @@ names_are_bound_by_dircount(void **state)
 	struct rr_vfs_ops noting = *world->vfs->ops;
 
 	posix_ops = world->vfs->ops;
-	noting.readdir = note_limit;
+	noting.begin = note_limit;
 	world->vfs->ops = &noting;
 	for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++) {
 		nfs_argop4 list = op_readdir(0, 0, 4096);
@@ -220,7 +221,7 @@ the_storage_is_asked_for_what_fits(void **state)
 		assert_int_equal(RUN(peer, op_root(), op_create(NF4DIR, name, NULL)), NFS4_OK);
 	}
 	posix_ops = world->vfs->ops;
-	noting.readdir = note_limit;
+	noting.begin = note_limit;
 	world->vfs->ops = &noting;
 	get.u.opreaddir.dircount = 0;
 	get.u.opreaddir.attr_request = (bitmap4){ 2, words };

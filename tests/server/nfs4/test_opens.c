@@ -494,13 +494,13 @@ the_mode_decides_for_the_owner_too_unless_the_open_makes_the_file(void **state)
 }
 
 static void
-hold_open(void *ctx, enum rr_memory_operation operation, const struct rr_vfs_call *call,
+hold_open(void *ctx, enum rr_vfs_operation operation, const struct rr_vfs_call *call,
 	struct rr_memory_fate *fate)
 {
 	const bool *fails = ctx;
 
 	(void)call;
-	fate->held = operation == RR_MEMORY_OPEN;
+	fate->held = operation == RR_VFS_OP_OPEN;
 	if (fate->held && *fails)
 		fate->status = RR_VFS_IO;
 }

@@ -127,7 +127,7 @@ world_stop(struct world *world)
 	}
 	rr_server_free(world->server);
 	rr_nfs4_server_end(world->nfs4);
-	world->vfs->ops->destroy(world->vfs);
+	rr_vfs_destroy(world->vfs);
 	rr_nfs4_server_free(world->nfs4);
 	rr_gate_end(&world->gate);
 	rr_nfs4_shared_free(world->shared);

@@ -36,7 +36,6 @@ rr_memory_setattr(struct rr_memory_run *run)
 	const struct rr_vfs_time *time = &run->node->attributes.change_time;
 	enum rr_vfs_status status;
 
-	setattr->applied = 0;
 	if (setattr->guarded &&
 		(setattr->guard.seconds != time->seconds || setattr->guard.nanoseconds != time->nanoseconds))
 		return RR_VFS_NOT_SYNC;
@@ -79,7 +78,7 @@ attribute_granted(const struct rr_memory_run *run, const struct access_right *ri
 	/* A caller may change the entries of a directory only where it may search the directory. */
 	if (directory && bits == RR_MEMORY_WRITE_BIT && !xattrs)
 		bits |= RR_MEMORY_EXECUTE;
-	if ((bits & RR_MEMORY_WRITE_BIT) && rr_memory_read_only(run))
+	if ((bits & RR_MEMORY_WRITE_BIT) && rr_vfs_is_read_only(&run->vfs->vfs, run->call))
 		return false;
 	return rr_memory_may(run->node, run->caller, bits);
 }

@@ -142,8 +142,6 @@ create_existing(struct rr_memory_run *run, struct rr_vfs_create *create, struct 
 	if (!(create->set.mask & RR_VFS_SET_SIZE))
 		return RR_VFS_OK;
 	status = rr_memory_may_use(run, &object, node, RR_VFS_SHARE_WRITE);
-	if (status == RR_VFS_OK && rr_memory_read_only(run))
-		status = RR_VFS_ROFS;
 	if (status == RR_VFS_OK)
 		status = rr_memory_set_size(run->memory, node, create->set.size);
 	if (status == RR_VFS_OK)
@@ -177,15 +175,13 @@ create_check(struct rr_memory_run *run, const struct rr_vfs_create *create)
 	return RR_VFS_OK;
 }
 
-/* Returns RR_VFS_OK where the caller may make the object; else the status that says why not: the export is
- * read-only, only user 0 makes devices, or the directory may not be changed. */
+/* Returns RR_VFS_OK where the caller may make the object; else the status that says why not: only user 0
+ * makes devices, or the directory may not be changed. */
 static enum rr_vfs_status
 create_may(const struct rr_memory_run *run, const struct rr_vfs_create *create)
 {
 	bool device = create->type == RR_VFS_BLOCK_DEVICE || create->type == RR_VFS_CHARACTER_DEVICE;
 
-	if (rr_memory_read_only(run))
-		return RR_VFS_ROFS;
 	if (device && run->caller->uid != 0)
 		return RR_VFS_PERM;
 	return rr_memory_may_change(run->node, run->caller);
@@ -201,9 +197,6 @@ rr_memory_create(struct rr_memory_run *run)
 	const struct rr_memory_entry *entry;
 	struct rr_memory_node *node = NULL;
 
-	create->created = false;
-	create->applied = 0;
-	create->object_after.valid = false;
 	if (status != RR_VFS_OK)
 		return status;
 	entry = rr_memory_entry_find(run->memory, run->node, create->name);

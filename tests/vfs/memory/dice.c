@@ -11,14 +11,14 @@ dice_throw(struct rr_memory_dice *dice)
 }
 
 void
-rr_memory_dice(void *ctx, enum rr_memory_operation operation, const struct rr_vfs_call *call,
+rr_memory_dice(void *ctx, enum rr_vfs_operation operation, const struct rr_vfs_call *call,
 	struct rr_memory_fate *fate)
 {
 	static const enum rr_vfs_status statuses[] = { RR_VFS_IO, RR_VFS_BUSY, RR_VFS_FAULT, RR_VFS_NOSPC,
 		RR_VFS_DQUOT };
 	struct rr_memory_dice *dice = ctx;
 	/* An operation that changes nothing fails with one of the first three statuses only. */
-	bool changes = rr_memory_rows[operation].flags & (RR_MEMORY_CHANGES | RR_MEMORY_ENTRIES);
+	bool changes = rr_vfs_rows[operation].flags & (RR_VFS_CHANGES | RR_VFS_COMMITS);
 
 	(void)call;
 	if (dice_throw(dice) % 1000 < dice->late) {

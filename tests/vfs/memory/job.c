@@ -3,14 +3,12 @@
  * earlier jobs that have to be executed before it, and for leases that are being recalled; then it is
  * executed; then it waits for its other turns, and ends. The provider's timer is armed as long as there is a
  * job that turns can bring nearer to its end. */
-#include <assert.h>
-
 #include "memory_private.h"
 
 struct memory_job {
 	struct rr_list link; /* in rr_memory_vfs.jobs */
 	struct rr_vfs_call *call;
-	enum rr_memory_operation operation;
+	enum rr_vfs_operation operation;
 	struct rr_memory_fate fate; /* the numbers of turns count down */
 	/* Objects because of which jobs have an order: the directories whose entries the operation changes,
 	 * and the file that it writes or commits. Numbers of nodes; 0: there is no such object. */
@@ -30,7 +28,7 @@ struct memory_job {
 static uint64_t
 job_number(struct rr_memory_vfs *vfs, struct rr_vfs_call *call, uint16_t offset)
 {
-	const struct rr_vfs_object *object = rr_memory_member(call, offset);
+	const struct rr_vfs_object *object = rr_vfs_member(call, offset);
 	struct rr_memory_node *node;
 
 	if (!object || rr_memory_resolve(vfs->memory, object, &node) != RR_VFS_OK)
@@ -41,22 +39,20 @@ job_number(struct rr_memory_vfs *vfs, struct rr_vfs_call *call, uint16_t offset)
 /* Fills in a job: its fate (the decision of a test's script on when and how the operation ends), and the
  * numbers of the directories or of the file because of which the job may have to wait for earlier jobs. */
 static void
-job_fill(struct memory_job *job, struct rr_memory_vfs *vfs, enum rr_memory_operation operation,
+job_fill(struct memory_job *job, struct rr_memory_vfs *vfs, enum rr_vfs_operation operation,
 	struct rr_vfs_call *call)
 {
-	const struct rr_memory_row *row = &rr_memory_rows[operation];
+	const struct rr_vfs_row *row = &rr_vfs_rows[operation];
 	const struct rr_memory_script *script = &vfs->memory->script;
 
 	*job = (struct memory_job){ .call = call, .operation = operation };
 	if (script->begin)
 		script->begin(script->ctx, operation, call, &job->fate);
-	if (row->flags & RR_MEMORY_ENTRIES) {
-		job->directories[0] = row->change ? job_number(vfs, call, row->object) : 0;
-		job->directories[1] = row->second_change ? job_number(vfs, call, row->second) : 0;
-	}
+	for (int i = 0; i < 2 && row->flags & RR_VFS_ENTRIES; i++)
+		job->directories[i] = row->changes[i] ? job_number(vfs, call, row->objects[i]) : 0;
 	/* Of an operation with two objects (copy, clone), the second is the file that is written. */
-	if (row->flags & (RR_MEMORY_WRITES | RR_MEMORY_COMMITS))
-		job->file = job_number(vfs, call, row->second ? row->second : row->object);
+	if (row->flags & (RR_VFS_WRITES | RR_VFS_COMMITS))
+		job->file = job_number(vfs, call, row->objects[row->objects[1] ? 1 : 0]);
 }
 
 /* Tells whether both numbers stand for the same object. 0 stands for no object. */
@@ -71,8 +67,8 @@ job_same(uint64_t number, uint64_t other)
 static bool
 job_stands_before(const struct memory_job *earlier, const struct memory_job *job)
 {
-	bool commits = rr_memory_rows[job->operation].flags & RR_MEMORY_COMMITS;
-	bool writes = rr_memory_rows[earlier->operation].flags & RR_MEMORY_WRITES;
+	bool commits = rr_vfs_rows[job->operation].flags & RR_VFS_COMMITS;
+	bool writes = rr_vfs_rows[earlier->operation].flags & RR_VFS_WRITES;
 
 	if (earlier->state >= JOB_EXECUTED)
 		return false;
@@ -104,16 +100,14 @@ job_obstacle(const struct rr_memory_vfs *vfs, const struct memory_job *job)
 /* Takes references to the opens that an operation uses (hold is true), so that the opens exist until the
  * operation ends, or gives the references back (hold is false), which may free opens that are closed. */
 static void
-job_hold(struct rr_vfs_call *call, enum rr_memory_operation operation, bool hold)
+job_hold(struct rr_vfs_call *call, enum rr_vfs_operation operation, bool hold)
 {
-	const struct rr_memory_row *row = &rr_memory_rows[operation];
-	struct rr_vfs_object *objects[] = { rr_memory_member(call, row->object),
-		rr_memory_member(call, row->second) };
+	const struct rr_vfs_row *row = &rr_vfs_rows[operation];
+	struct rr_vfs_object *objects[] = { rr_vfs_member(call, row->objects[0]),
+		rr_vfs_member(call, row->objects[1]) };
+	struct rr_vfs_open **named = rr_vfs_member(call, row->open);
 	struct rr_vfs_open *opens[] = { objects[0] ? objects[0]->open : NULL,
-		objects[1] ? objects[1]->open : NULL,
-		operation == RR_MEMORY_LOCK    ? ((struct rr_vfs_lock *)call)->open
-		: operation == RR_MEMORY_LEASE ? ((struct rr_vfs_lease *)call)->open
-					       : NULL };
+		objects[1] ? objects[1]->open : NULL, named ? *named : NULL };
 
 	for (size_t i = 0; i < sizeof(opens) / sizeof(opens[0]); i++) {
 		if (!opens[i])
@@ -145,7 +139,6 @@ static enum rr_vfs_status
 job_queue(struct rr_memory_vfs *vfs, const struct memory_job *job)
 {
 	struct memory_job *queued = rr_alloc(vfs->memory->env, sizeof(*queued));
-	struct rr_vfs_counters *counters = &vfs->counters;
 
 	if (!queued)
 		return rr_memory_skip(vfs, job->operation, job->call, RR_VFS_BUSY);
@@ -153,21 +146,16 @@ job_queue(struct rr_memory_vfs *vfs, const struct memory_job *job)
 	queued->call->job = queued;
 	rr_list_append(&vfs->jobs, &queued->link);
 	job_hold(queued->call, queued->operation, true);
-	counters->later++;
-	if (++counters->under_way > counters->under_way_peak)
-		counters->under_way_peak = counters->under_way;
 	rr_loop_arm(vfs->vfs.loop, &vfs->timer, 0);
 	return RR_VFS_PENDING;
 }
 
 enum rr_vfs_status
-rr_memory_begin(struct rr_vfs *vfs, enum rr_memory_operation operation, struct rr_vfs_call *call)
+rr_memory_begin(struct rr_vfs *vfs, enum rr_vfs_operation operation, struct rr_vfs_call *call)
 {
 	struct rr_memory_vfs *own = rr_container(vfs, struct rr_memory_vfs, vfs);
 	struct memory_job job;
 
-	assert(call->done && call->caller);
-	own->counters.begun++;
 	job_fill(&job, own, operation, call);
 	if (!job.fate.held && job.fate.before == 0 && job.fate.after == 0 && !job_obstacle(own, &job)) {
 		job_execute(own, &job);
@@ -188,7 +176,6 @@ job_turn(struct rr_memory_vfs *vfs, struct memory_job *job)
 			return false;
 		if (job->cancelled) {
 			job->status = rr_memory_skip(vfs, job->operation, job->call, RR_VFS_CANCELLED);
-			vfs->counters.cancelled++;
 			job->state = JOB_ENDS;
 			return true;
 		}
@@ -221,19 +208,18 @@ job_that_ends(struct rr_memory_vfs *vfs)
 	return NULL;
 }
 
-/* Ends a job: removes it from the provider's list, gives back its opens, frees it, and calls done() of its
- * call with its status. */
+/* Ends a job: removes it from the provider's list, gives back its opens, frees it, and ends the
+ * operation. */
 static void
 job_end(struct rr_memory_vfs *vfs, struct memory_job *job)
 {
 	struct rr_vfs_call *call = job->call;
+	enum rr_vfs_status status = job->status;
 
 	rr_list_remove(&job->link);
 	job_hold(call, job->operation, false);
-	call->status = job->status;
-	vfs->counters.under_way--;
 	rr_free(vfs->memory->env, job);
-	call->done(call);
+	rr_vfs_ended(&vfs->vfs, call, status);
 }
 
 /* Does one turn of the provider's timer: takes a step with each job, calls recall() of leases, and ends the
@@ -252,7 +238,7 @@ rr_memory_turn(struct rr_timer *timer)
 	if (more)
 		rr_loop_arm(vfs->vfs.loop, timer, 0);
 	while ((job = job_that_ends(vfs)) != NULL) {
-		bool last = vfs->counters.under_way == 1;
+		bool last = vfs->vfs.counters.under_way == 1;
 
 		job_end(vfs, job);
 		if (last)

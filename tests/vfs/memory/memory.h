@@ -2,7 +2,7 @@
 #ifndef RR_VFS_MEMORY_MEMORY_H
 #define RR_VFS_MEMORY_MEMORY_H
 
-#include "vfs/vfs.h"
+#include "vfs/door.h"
 
 /*
  * This is a provider of files that lie in memory, for tests. It does everything that vfs.h describes, behaves
@@ -35,7 +35,7 @@ int rr_memory_new(const struct rr_env *env, const struct rr_memory_config *confi
 /* Frees the storage. All its providers must have been destroyed. memory may be NULL. */
 void rr_memory_free(struct rr_memory *memory);
 
-/* Makes a provider of the storage for the loop. vfs->ops->destroy() frees the provider; unlike that of other
+/* Makes a provider of the storage for the loop. rr_vfs_destroy() frees the provider; unlike that of other
  * providers, it does not wait: no operation may be under way. Errors: NOMEM. */
 int rr_memory_provider(struct rr_memory *memory, struct rr_loop *loop, struct rr_vfs **vfs);
 
@@ -52,39 +52,6 @@ bool rr_memory_quota(struct rr_memory *memory, uint32_t uid, uint64_t octets, ui
  * cannot fail, because the memory that this needs was set aside when the data was written. */
 void rr_memory_lose_power(struct rr_memory *memory);
 
-enum rr_memory_operation {
-	RR_MEMORY_GETATTR,
-	RR_MEMORY_SETATTR,
-	RR_MEMORY_ACCESS,
-	RR_MEMORY_READLINK,
-	RR_MEMORY_READ,
-	RR_MEMORY_WRITE,
-	RR_MEMORY_COMMIT,
-	RR_MEMORY_SEEK,
-	RR_MEMORY_ALLOCATE,
-	RR_MEMORY_DEALLOCATE,
-	RR_MEMORY_COPY,
-	RR_MEMORY_CLONE,
-	RR_MEMORY_OPEN,
-	RR_MEMORY_LOCK,
-	RR_MEMORY_LEASE,
-	RR_MEMORY_LOOKUP,
-	RR_MEMORY_CREATE,
-	RR_MEMORY_LINK,
-	RR_MEMORY_REMOVE,
-	RR_MEMORY_RENAME,
-	RR_MEMORY_READDIR,
-	RR_MEMORY_GETXATTR,
-	RR_MEMORY_SETXATTR,
-	RR_MEMORY_LISTXATTR,
-	RR_MEMORY_REMOVEXATTR,
-	RR_MEMORY_STATFS,
-	RR_MEMORY_LIMITS,
-	RR_MEMORY_OPERATIONS /* the number of operations */
-};
-
-const char *rr_memory_operation_name(enum rr_memory_operation operation);
-
 /* A fate says when and how an operation ends. All zero: it is executed and answered at once, where the order
  * allows that. */
 struct rr_memory_fate {
@@ -98,7 +65,7 @@ struct rr_memory_fate {
 struct rr_memory_script {
 	/* Decides the fate of an operation that begins; fate is zeroed. begin() must not call the
 	 * provider. */
-	void (*begin)(void *ctx, enum rr_memory_operation operation, const struct rr_vfs_call *call,
+	void (*begin)(void *ctx, enum rr_vfs_operation operation, const struct rr_vfs_call *call,
 		struct rr_memory_fate *fate);
 	void *ctx;
 };
@@ -123,7 +90,7 @@ struct rr_memory_dice {
 };
 
 /* Decides by dice: a function for struct rr_memory_script.begin, with a struct rr_memory_dice as ctx. */
-void rr_memory_dice(void *ctx, enum rr_memory_operation operation, const struct rr_vfs_call *call,
+void rr_memory_dice(void *ctx, enum rr_vfs_operation operation, const struct rr_vfs_call *call,
 	struct rr_memory_fate *fate);
 
 #endif

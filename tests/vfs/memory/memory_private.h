@@ -135,7 +135,6 @@ struct rr_memory_vfs {
 	struct rr_list jobs;    /* in the order in which they began */
 	struct rr_list recalls; /* opens whose lease is to be recalled */
 	struct rr_timer timer;  /* for the next turn (rr_memory_turn()) */
-	struct rr_vfs_counters counters;
 };
 
 /* An operation that is being executed. */
@@ -147,41 +146,13 @@ struct rr_memory_run {
 	struct rr_memory_node *node, *second; /* the nodes of the operation's objects */
 };
 
-/* Tells whether nothing may be changed: the storage or the caller is read-only. */
-static inline bool
-rr_memory_read_only(const struct rr_memory_run *run)
-{
-	return run->memory->config.read_only || run->caller->read_only;
-}
-
-/* Flags of an operation. */
-enum {
-	RR_MEMORY_CHANGES = 1,  /* is refused with RR_VFS_ROFS where the storage or the caller is read-only */
-	RR_MEMORY_ENTRIES = 2,  /* changes the entries of the directories among its objects */
-	RR_MEMORY_WRITES = 4,   /* a commit that begins later covers the operation */
-	RR_MEMORY_COMMITS = 8,  /* a commit */
-	RR_MEMORY_INEXACT = 16, /* rr_vfs_change.exact is never true in its output */
-};
-
-/* A row of the table of operations. Offsets are into the operation's structure; 0: there is no such
- * member. */
-struct rr_memory_row {
-	const char *name;
-	enum rr_vfs_status (*run)(struct rr_memory_run *run);
-	uint16_t object, second; /* struct rr_vfs_object */
-	uint16_t known;          /* struct rr_vfs_known, of object */
-	uint16_t change;         /* struct rr_vfs_change, of object */
-	uint16_t second_change;  /* struct rr_vfs_change, of second */
-	uint8_t flags;
-};
-
-extern const struct rr_memory_row rr_memory_rows[RR_MEMORY_OPERATIONS];
+extern enum rr_vfs_status (*const rr_memory_runs[RR_VFS_OPERATIONS])(struct rr_memory_run *run);
 extern const struct rr_vfs_ops rr_memory_ops;
 
 /* ---- job.c ---- */
 /* Begins an operation. Returns its status, or RR_VFS_PENDING where it became a job. */
 enum rr_vfs_status rr_memory_begin(
-	struct rr_vfs *vfs, enum rr_memory_operation operation, struct rr_vfs_call *call);
+	struct rr_vfs *vfs, enum rr_vfs_operation operation, struct rr_vfs_call *call);
 /* Cancels the operation of this call. Where the operation was not executed yet, it ends in the next turn with
  * RR_VFS_CANCELLED; while a script holds it, after rr_memory_release(). An operation that was executed ends
  * with its own status. */
@@ -195,13 +166,11 @@ void rr_memory_wake(struct rr_memory *memory);
 /* Executes an operation. Returns its status, or RR_VFS_PENDING where a lease is being recalled and nothing
  * was done. */
 enum rr_vfs_status rr_memory_run(
-	struct rr_memory_vfs *vfs, enum rr_memory_operation operation, struct rr_vfs_call *call);
+	struct rr_memory_vfs *vfs, enum rr_vfs_operation operation, struct rr_vfs_call *call);
 /* Ends the operation with this status, which is not RR_VFS_OK, without executing it, and fills those members
  * of its output that are valid after a failure, too. Returns the status. */
-enum rr_vfs_status rr_memory_skip(struct rr_memory_vfs *vfs, enum rr_memory_operation operation,
+enum rr_vfs_status rr_memory_skip(struct rr_memory_vfs *vfs, enum rr_vfs_operation operation,
 	struct rr_vfs_call *call, enum rr_vfs_status status);
-/* Returns the member at this offset of an operation's structure, or NULL where offset is 0. */
-void *rr_memory_member(struct rr_vfs_call *call, uint16_t offset);
 
 /* ---- handle.c ---- */
 /* Writes a handle of the node to *handle. Each call writes a different handle, because an object may have

@@ -42,12 +42,8 @@ open_may(struct rr_memory_run *run, const struct rr_vfs_opening *opening)
 	/* Rights that the other open has are not checked again. */
 	if (object.open)
 		asked &= ~object.open->access;
-	if (opening->access == 0)
-		return RR_VFS_INVAL;
 	if (run->node->attributes.type == RR_VFS_LINK)
 		return RR_VFS_SYMLINK;
-	if ((opening->access & RR_VFS_SHARE_WRITE) && rr_memory_read_only(run))
-		return RR_VFS_ROFS;
 	object.open = NULL;
 	status = rr_memory_may_use(run, &object, run->node, asked);
 	/* open_conflicts() has compared the reservations, so a denial is no reason to refuse here. */
@@ -129,7 +125,6 @@ rr_memory_open(struct rr_memory_run *run)
 	uint32_t deny = other && opening->relation == RR_VFS_BESIDE ? 0 : opening->deny;
 	enum rr_vfs_status status;
 
-	opening->open = NULL;
 	if (run->node->attributes.type == RR_VFS_FILE && open_conflicts(run->node, opening, deny, own))
 		return RR_VFS_SHARE;
 	status = open_may(run, opening);
@@ -145,8 +140,6 @@ rr_memory_close(struct rr_vfs *vfs, struct rr_vfs_open *open, struct rr_vfs_call
 	struct rr_memory *memory = rr_container(vfs, struct rr_memory_vfs, vfs)->memory;
 
 	(void)call; /* nothing here waits */
-	if (!open)
-		return RR_VFS_OK;
 	rr_list_remove(&open->link);
 	rr_memory_unlock_all(open);
 	rr_memory_lease_end(open);

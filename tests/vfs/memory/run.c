@@ -5,18 +5,12 @@
 
 #include "memory_private.h"
 
-void *
-rr_memory_member(struct rr_vfs_call *call, uint16_t offset)
-{
-	return offset ? (char *)call + offset : NULL;
-}
-
 /* Stores in *node the node of the object at this offset of the operation's structure; NULL where the object
  * cannot be found (the status says why), or the offset is 0 (RR_VFS_OK). */
 static enum rr_vfs_status
 run_find(struct rr_memory_run *run, uint16_t offset, struct rr_memory_node **node)
 {
-	const struct rr_vfs_object *object = rr_memory_member(run->call, offset);
+	const struct rr_vfs_object *object = rr_vfs_member(run->call, offset);
 
 	*node = NULL;
 	return object ? rr_memory_resolve(run->memory, object, node) : RR_VFS_OK;
@@ -53,27 +47,28 @@ run_known(struct rr_vfs_known *known, const struct rr_memory_node *node)
 }
 
 /* Stores the attributes of node in change->after, and marks change->before as not valid for operations that
- * vfs.h allows no exact change (RR_MEMORY_INEXACT). change may be NULL. */
+ * vfs.h allows no exact change (RR_VFS_INEXACT). change may be NULL. */
 static void
-run_after(const struct rr_memory_row *row, struct rr_vfs_change *change, const struct rr_memory_node *node)
+run_after(const struct rr_vfs_row *row, struct rr_vfs_change *change, const struct rr_memory_node *node)
 {
 	if (!change)
 		return;
 	run_known(&change->after, node);
-	if (row->flags & RR_MEMORY_INEXACT)
+	if (row->flags & RR_VFS_INEXACT)
 		change->exact = false;
 }
 
-/* Executes an operation as row, its entry in the table of operations, describes it, and fills in the
+/* Executes an operation as its row in the table of operations (vfs/door.h) describes it, and fills in the
  * attributes of its objects before and after. Where fate, a status that a test's script chose, is an error,
  * the operation ends with that status and is not executed. */
 static enum rr_vfs_status
-run_row(struct rr_memory_run *run, const struct rr_memory_row *row, enum rr_vfs_status fate)
+run_row(struct rr_memory_run *run, enum rr_vfs_operation operation, enum rr_vfs_status fate)
 {
-	struct rr_vfs_change *change = rr_memory_member(run->call, row->change);
-	struct rr_vfs_change *second_change = rr_memory_member(run->call, row->second_change);
-	enum rr_vfs_status first = run_find(run, row->object, &run->node);
-	enum rr_vfs_status second = run_find(run, row->second, &run->second);
+	const struct rr_vfs_row *row = &rr_vfs_rows[operation];
+	struct rr_vfs_change *change = rr_vfs_member(run->call, row->changes[0]);
+	struct rr_vfs_change *second_change = rr_vfs_member(run->call, row->changes[1]);
+	enum rr_vfs_status first = run_find(run, row->objects[0], &run->node);
+	enum rr_vfs_status second = run_find(run, row->objects[1], &run->second);
 	enum rr_vfs_status status = fate;
 
 	run_before(change, run->node);
@@ -82,29 +77,29 @@ run_row(struct rr_memory_run *run, const struct rr_memory_row *row, enum rr_vfs_
 		status = first;
 	if (status == RR_VFS_OK)
 		status = second;
-	if (status == RR_VFS_OK && (row->flags & RR_MEMORY_CHANGES) && rr_memory_read_only(run))
-		status = RR_VFS_ROFS;
 	if (status == RR_VFS_OK)
-		status = row->run(run);
-	run_known(rr_memory_member(run->call, row->known), run->node);
+		status = run->call->status;
+	if (status == RR_VFS_OK)
+		status = rr_memory_runs[operation](run);
+	run_known(rr_vfs_member(run->call, row->known), run->node);
 	run_after(row, change, run->node);
 	run_after(row, second_change, run->second);
 	return status;
 }
 
 enum rr_vfs_status
-rr_memory_run(struct rr_memory_vfs *vfs, enum rr_memory_operation operation, struct rr_vfs_call *call)
+rr_memory_run(struct rr_memory_vfs *vfs, enum rr_vfs_operation operation, struct rr_vfs_call *call)
 {
 	struct rr_memory_run run = { vfs->memory, vfs, call, call->caller, NULL, NULL };
 
-	return run_row(&run, &rr_memory_rows[operation], RR_VFS_OK);
+	return run_row(&run, operation, RR_VFS_OK);
 }
 
 enum rr_vfs_status
-rr_memory_skip(struct rr_memory_vfs *vfs, enum rr_memory_operation operation, struct rr_vfs_call *call,
+rr_memory_skip(struct rr_memory_vfs *vfs, enum rr_vfs_operation operation, struct rr_vfs_call *call,
 	enum rr_vfs_status status)
 {
 	struct rr_memory_run run = { vfs->memory, vfs, call, call->caller, NULL, NULL };
 
-	return run_row(&run, &rr_memory_rows[operation], status);
+	return run_row(&run, operation, status);
 }

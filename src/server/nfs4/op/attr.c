@@ -125,5 +125,5 @@ rr_op_access(struct rr_nfs4_compound *c)
 	access = &rr_nfs4_vfs_begin(c)->access;
 	access->object = rr_nfs4_object(&c->current);
 	access->asked = asked;
-	return rr_nfs4_vfs(c, vfs->ops->access(vfs, access), op_access_done);
+	return rr_nfs4_vfs(c, rr_vfs_access(vfs, access), op_access_done);
 }

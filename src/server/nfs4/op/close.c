@@ -143,7 +143,7 @@ close_typed(struct rr_nfs4_compound *c)
 	if (status != NFS4_OK)
 		return status;
 	rr_nfs4_vfs_begin_of(c, sizeof(c->vfs.call));
-	return rr_nfs4_vfs(c, vfs->ops->close(vfs, open, &c->vfs.call), close_closed);
+	return rr_nfs4_vfs(c, rr_vfs_close(vfs, open, &c->vfs.call), close_closed);
 }
 
 /* Carries out CLOSE. First it looks for the open state without the attributes of the file. This succeeds if

@@ -89,7 +89,7 @@ copy_typed(struct rr_nfs4_compound *c)
 	if (copy_is_same(c) || args->ca_src_offset > size || args->ca_count > size - args->ca_src_offset)
 		return NFS4ERR_INVAL;
 	return rr_nfs4_vfs(c,
-		vfs->ops->copy(vfs, copy_begin(c, args->ca_src_offset, args->ca_dst_offset, args->ca_count)),
+		rr_vfs_copy(vfs, copy_begin(c, args->ca_src_offset, args->ca_dst_offset, args->ca_count)),
 		copy_done);
 }
 
@@ -111,7 +111,7 @@ op_clone_typed(struct rr_nfs4_compound *c)
 	if (args->cl_src_offset > size || args->cl_count > size - args->cl_src_offset)
 		return NFS4ERR_INVAL;
 	return rr_nfs4_vfs(c,
-		vfs->ops->clone(vfs, copy_begin(c, args->cl_src_offset, args->cl_dst_offset, args->cl_count)),
+		rr_vfs_clone(vfs, copy_begin(c, args->cl_src_offset, args->cl_dst_offset, args->cl_count)),
 		op_clone_done);
 }
 

@@ -84,7 +84,7 @@ rr_op_create(struct rr_nfs4_compound *c)
 	create->name = args->objname;
 	create->how = RR_VFS_GUARDED;
 	create->must_own = rr_nfs4_owner_differs(c, &create->set);
-	return rr_nfs4_vfs(c, vfs->ops->create(vfs, create), op_create_done);
+	return rr_nfs4_vfs(c, rr_vfs_create(vfs, create), op_create_done);
 }
 
 /* Runs when the storage has removed the name: the result of REMOVE says how the directory has changed. */
@@ -112,7 +112,7 @@ rr_op_remove(struct rr_nfs4_compound *c)
 	remove->directory = rr_nfs4_object(&c->current);
 	remove->name = c->op->u.opremove.target;
 	remove->what = RR_VFS_REMOVE_ANY;
-	return rr_nfs4_vfs(c, vfs->ops->remove(vfs, remove), op_remove_done);
+	return rr_nfs4_vfs(c, rr_vfs_remove(vfs, remove), op_remove_done);
 }
 
 /* Runs when the storage has renamed the object: the result of RENAME says how both directories have
@@ -150,7 +150,7 @@ rr_op_rename(struct rr_nfs4_compound *c)
 	rename->to = rr_nfs4_object(&c->current);
 	rename->old_name = args->oldname;
 	rename->new_name = args->newname;
-	return rr_nfs4_vfs(c, vfs->ops->rename(vfs, rename), op_rename_done);
+	return rr_nfs4_vfs(c, rr_vfs_rename(vfs, rename), op_rename_done);
 }
 
 /* Runs when the storage has made the link: the result of LINK says how the directory has changed. */
@@ -179,5 +179,5 @@ rr_op_link(struct rr_nfs4_compound *c)
 	link->file = rr_nfs4_object(&c->saved);
 	link->directory = rr_nfs4_object(&c->current);
 	link->name = c->op->u.oplink.newname;
-	return rr_nfs4_vfs(c, vfs->ops->link(vfs, link), op_link_done);
+	return rr_nfs4_vfs(c, rr_vfs_link(vfs, link), op_link_done);
 }

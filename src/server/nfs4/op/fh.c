@@ -97,7 +97,7 @@ rr_nfs4_set_entry(struct rr_nfs4_compound *c, uint32_t entry)
 		op_set_pseudo(c, entry);
 		return;
 	}
-	vfs->ops->root(vfs, pseudo->is_empty ? pseudo->root_export : pseudo->entries[entry].export, &handle);
+	rr_vfs_root(vfs, pseudo->is_empty ? pseudo->root_export : pseudo->entries[entry].export, &handle);
 	rr_nfs4_set_fh(&c->current, &handle);
 }
 

@@ -172,7 +172,7 @@ lock_opened(struct rr_nfs4_compound *c)
 	/* The lock state has ended meanwhile, or there is no memory: nobody needs the new open. */
 	if (c->vfs_status == RR_VFS_OK) {
 		if (!c->opened[1])
-			vfs->ops->close(vfs, c->vfs.opening.open, NULL);
+			rr_vfs_close(vfs, c->vfs.opening.open, NULL);
 	}
 	return rr_lock_storage(c, work->write ? RR_VFS_LOCK_WRITE : RR_VFS_LOCK_READ, lock_locked);
 }

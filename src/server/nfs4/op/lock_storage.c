@@ -20,7 +20,7 @@ lock_ask_storage(
 	lock->kind = kind;
 	lock->offset = span.first;
 	lock->length = rr_span_length(span);
-	return vfs->ops->lock(vfs, lock);
+	return rr_vfs_lock(vfs, lock);
 }
 
 /* Returns the lock-owner's own open; NULL if there is none. */
@@ -108,7 +108,7 @@ rr_lock_open(struct rr_nfs4_compound *c, rr_nfs4_step *then)
 	opening->access = c->own.lock_access;
 	/* The share reservation of the OPEN's open holds for this open, too. */
 	opening->relation = RR_VFS_BESIDE;
-	return rr_nfs4_vfs(c, vfs->ops->open(vfs, opening), then);
+	return rr_nfs4_vfs(c, rr_vfs_open(vfs, opening), then);
 }
 
 /* Ends rr_lock_reopen() with this status: lets other operations use the lock state again. */
@@ -130,7 +130,7 @@ lock_reopen_fail(struct rr_nfs4_compound *c, enum rr_vfs_status status)
 	const struct rr_lock_work *work = c->op_memory;
 	struct rr_vfs *vfs = c->server->vfs;
 
-	vfs->ops->close(vfs, work->fresh, NULL);
+	rr_vfs_close(vfs, work->fresh, NULL);
 	return lock_reopen_end(c, status);
 }
 

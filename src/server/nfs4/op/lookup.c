@@ -53,7 +53,7 @@ lookup_typed(struct rr_nfs4_compound *c)
 	lookup = &rr_nfs4_vfs_begin(c)->lookup;
 	lookup->directory = rr_nfs4_object(&c->current);
 	lookup->name = c->own.lookup.name;
-	return rr_nfs4_vfs(c, vfs->ops->lookup(vfs, lookup), c->own.lookup.then);
+	return rr_nfs4_vfs(c, rr_vfs_lookup(vfs, lookup), c->own.lookup.then);
 }
 
 /* Reads the attributes of the current filehandle's object. If it is a directory, looks up `name` there and
@@ -120,7 +120,7 @@ op_lookupp_export(struct rr_nfs4_compound *c)
 	uint32_t i;
 
 	for (i = 0; i + 1 < vfs->export_count; i++) {
-		vfs->ops->root(vfs, i, &root);
+		rr_vfs_root(vfs, i, &root);
 		if (root.length == c->current.handle.length &&
 			memcmp(root.data, c->current.handle.data, root.length) == 0)
 			break;

@@ -95,7 +95,7 @@ open_look_up(struct rr_nfs4_compound *c)
 
 	lookup->directory = rr_nfs4_object(&c->current);
 	lookup->name = c->own.lookup.name;
-	return rr_nfs4_vfs(c, vfs->ops->lookup(vfs, lookup), open_looked_up);
+	return rr_nfs4_vfs(c, rr_vfs_lookup(vfs, lookup), open_looked_up);
 }
 
 /* Runs when the storage has answered to the creation of the file: a new file becomes the current filehandle
@@ -191,7 +191,7 @@ open_create(struct rr_nfs4_compound *c)
 		work->truncate = work->set.size == 0;
 		create->how = RR_VFS_GUARDED;
 	}
-	return rr_nfs4_vfs(c, vfs->ops->create(vfs, create), open_created);
+	return rr_nfs4_vfs(c, rr_vfs_create(vfs, create), open_created);
 }
 
 /* Begins an OPEN of a name in the directory of the current filehandle. A directory above the exports has no

@@ -137,14 +137,14 @@ deleg_opened(struct rr_nfs4_compound *c)
 	}
 	rr_nfs4_unlock_tables(c->server);
 	if (!opened && c->vfs_status == RR_VFS_OK)
-		vfs->ops->close(vfs, open, NULL);
+		rr_vfs_close(vfs, open, NULL);
 	if (!opened)
 		return rr_open_finish(c);
 	lease = &rr_nfs4_vfs_begin(c)->lease;
 	lease->open = open;
 	lease->recall = deleg_broken;
 	lease->ctx = opened;
-	return rr_nfs4_vfs(c, vfs->ops->lease(vfs, lease), deleg_leased);
+	return rr_nfs4_vfs(c, rr_vfs_lease(vfs, lease), deleg_leased);
 }
 
 /* Makes the delegation in the tables, or makes it again for a reclaim. Returns NULL if the client gets no
@@ -188,7 +188,7 @@ rr_open_delegate(struct rr_nfs4_compound *c)
 	opening->access = RR_VFS_SHARE_READ;
 	/* The share reservation of the OPEN's open holds for this open, too. */
 	opening->relation = RR_VFS_BESIDE;
-	return rr_nfs4_vfs(c, vfs->ops->open(vfs, opening), deleg_opened);
+	return rr_nfs4_vfs(c, rr_vfs_open(vfs, opening), deleg_opened);
 }
 
 /* Stores in *delegation why there is no delegation, if the client said in its OPEN what it wants; else leaves

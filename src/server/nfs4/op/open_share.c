@@ -102,7 +102,7 @@ open_truncate(struct rr_nfs4_compound *c)
 	if (c->op->u.opopen.share_access & OPEN4_SHARE_ACCESS_WRITE)
 		setattr->object = rr_nfs4_object_as(c, &c->current, c->opened[1] ? 1 : 0);
 	setattr->set.mask = RR_VFS_SET_SIZE;
-	return rr_nfs4_vfs(c, vfs->ops->setattr(vfs, setattr), open_truncated);
+	return rr_nfs4_vfs(c, rr_vfs_setattr(vfs, setattr), open_truncated);
 }
 
 nfsstat4
@@ -124,7 +124,7 @@ rr_open_take(struct rr_nfs4_compound *c)
 	rr_nfs4_unlock_tables(c->server);
 	if (kept)
 		return NFS4_OK;
-	vfs->ops->close(vfs, c->vfs.opening.open, NULL);
+	rr_vfs_close(vfs, c->vfs.opening.open, NULL);
 	rr_open_undo(c);
 	return NFS4ERR_DELAY;
 }
@@ -160,7 +160,7 @@ rr_open_storage(struct rr_nfs4_compound *c, rr_nfs4_step *then)
 	opening->access = state->access;
 	opening->deny = state->deny;
 	opening->relation = opening->object.open ? RR_VFS_REPLACES : RR_VFS_ANOTHER;
-	return rr_nfs4_vfs(c, vfs->ops->open(vfs, opening), then);
+	return rr_nfs4_vfs(c, rr_vfs_open(vfs, opening), then);
 }
 
 /*

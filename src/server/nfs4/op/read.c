@@ -147,7 +147,7 @@ read_begin(struct rr_nfs4_compound *c)
 	read->offset = args->offset;
 	read->size = c->own.read.size;
 	read->memory = read_memory;
-	return rr_nfs4_vfs(c, vfs->ops->read(vfs, read), read_done);
+	return rr_nfs4_vfs(c, rr_vfs_read(vfs, read), read_done);
 }
 
 /* Runs when the storage has said whether the caller may read the file: stores the answer in c->vfs_status,
@@ -173,7 +173,7 @@ rr_nfs4_may_read(struct rr_nfs4_compound *c, rr_nfs4_step *then)
 	access = &rr_nfs4_vfs_begin(c)->access;
 	access->object = rr_nfs4_object(&c->current);
 	access->asked = RR_VFS_MAY_READ;
-	return rr_nfs4_vfs(c, vfs->ops->access(vfs, access), read_asked);
+	return rr_nfs4_vfs(c, rr_vfs_access(vfs, access), read_asked);
 }
 
 /* Answers a READ that reads no octet, as its count is 0 or its offset is beyond the end of any file.
@@ -263,5 +263,5 @@ rr_op_readlink(struct rr_nfs4_compound *c)
 	readlink->object = rr_nfs4_object(&c->current);
 	readlink->target = target;
 	readlink->size = RR_VFS_TARGET_MAX;
-	return rr_nfs4_vfs(c, vfs->ops->readlink(vfs, readlink), op_readlink_done);
+	return rr_nfs4_vfs(c, rr_vfs_readlink(vfs, readlink), op_readlink_done);
 }

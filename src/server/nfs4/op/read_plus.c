@@ -82,7 +82,7 @@ plus_data(struct rr_nfs4_compound *c)
 	read->offset = c->op->u.opread_plus.rpa_offset;
 	read->data = work->data;
 	read->size = (uint32_t)rr_min(work->size, work->end - read->offset);
-	return rr_nfs4_vfs(c, vfs->ops->read(vfs, read), plus_read);
+	return rr_nfs4_vfs(c, rr_vfs_read(vfs, read), plus_read);
 }
 
 /* Runs when the storage has said where the data ends, at the next hole: reads the data up to that hole. If
@@ -109,7 +109,7 @@ plus_seek(struct rr_nfs4_compound *c, bool data, rr_nfs4_step *then)
 	seek->object = rr_nfs4_object_as(c, &c->current, 0);
 	seek->offset = c->op->u.opread_plus.rpa_offset;
 	seek->data = data;
-	return rr_nfs4_vfs(c, vfs->ops->seek(vfs, seek), then);
+	return rr_nfs4_vfs(c, rr_vfs_seek(vfs, seek), then);
 }
 
 /* Runs when the storage has said where the next data is: answers with the hole in front of the data; if there

@@ -227,7 +227,7 @@ readdir_pseudo(struct rr_nfs4_compound *c)
 			return readdir_finish(c, false);
 		if (entry->is_export && readdir_wants_attributes(&work->mask)) {
 			work->looked++;
-			c->server->vfs->ops->root(c->server->vfs, entry->export, &handle);
+			rr_vfs_root(c->server->vfs, entry->export, &handle);
 			rr_nfs4_set_fh(&work->export, &handle);
 			return rr_nfs4_attributes(c, &work->export, readdir_pseudo_known);
 		}
@@ -299,7 +299,7 @@ readdir_gathered(struct rr_nfs4_compound *c)
 	readdir->attributes = readdir_wants_attributes(&work->mask);
 	readdir->room = readdir_room(c, args);
 	readdir->take = readdir_take;
-	return rr_nfs4_vfs(c, vfs->ops->readdir(vfs, readdir), readdir_done);
+	return rr_nfs4_vfs(c, rr_vfs_readdir(vfs, readdir), readdir_done);
 }
 
 /* Carries out READDIR. The verifier is always zero, as positions in the storage's list stay valid when a

@@ -39,8 +39,8 @@ space_typed(struct rr_nfs4_compound *c)
 	space->offset = args->aa_offset;
 	space->length = args->aa_length;
 	if (c->op->argop == OP_ALLOCATE)
-		return rr_nfs4_vfs(c, vfs->ops->allocate(vfs, space), space_done);
-	return rr_nfs4_vfs(c, vfs->ops->deallocate(vfs, space), space_done);
+		return rr_nfs4_vfs(c, rr_vfs_allocate(vfs, space), space_done);
+	return rr_nfs4_vfs(c, rr_vfs_deallocate(vfs, space), space_done);
 }
 
 /* Carries out ALLOCATE and DEALLOCATE, whose arguments are alike. A length of 0 gets NFS4ERR_INVAL, and a
@@ -101,7 +101,7 @@ op_seek_typed(struct rr_nfs4_compound *c)
 	seek->object = rr_nfs4_object_as(c, &c->current, 0);
 	seek->offset = args->sa_offset;
 	seek->data = args->sa_what == NFS4_CONTENT_DATA;
-	return rr_nfs4_vfs(c, vfs->ops->seek(vfs, seek), op_seek_done);
+	return rr_nfs4_vfs(c, rr_vfs_seek(vfs, seek), op_seek_done);
 }
 
 /* Carries out SEEK, which looks for data or for a hole. RFC 7862, 15.11.3: any other sa_what gets

@@ -55,7 +55,7 @@ write_begin(struct rr_nfs4_compound *c)
 	write->data = args->data.data;
 	write->length = args->data.length;
 	write->stable = write_stable[args->stable];
-	return rr_nfs4_vfs(c, vfs->ops->write(vfs, write), write_done);
+	return rr_nfs4_vfs(c, rr_vfs_write(vfs, write), write_done);
 }
 
 /* Runs when the attributes of the file are known: checks type and stateid, and begins to write. */
@@ -119,7 +119,7 @@ op_commit_typed(struct rr_nfs4_compound *c)
 	commit->object = rr_nfs4_object(&c->current);
 	commit->offset = args->offset;
 	commit->length = args->count;
-	return rr_nfs4_vfs(c, vfs->ops->commit(vfs, commit), op_commit_done);
+	return rr_nfs4_vfs(c, rr_vfs_commit(vfs, commit), op_commit_done);
 }
 
 uint32_t
@@ -171,7 +171,7 @@ op_setattr_typed(struct rr_nfs4_compound *c)
 	 * all the same; it only need not find the object of the filehandle. */
 	setattr->object = rr_nfs4_object_as(c, &c->current, 0);
 	setattr->set = c->own.setattr;
-	return rr_nfs4_vfs(c, vfs->ops->setattr(vfs, setattr), op_setattr_done);
+	return rr_nfs4_vfs(c, rr_vfs_setattr(vfs, setattr), op_setattr_done);
 }
 
 uint32_t

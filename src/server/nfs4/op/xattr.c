@@ -70,7 +70,7 @@ rr_op_getxattr(struct rr_nfs4_compound *c)
 	xattr->value = rr_nfs4_alloc(c, xattr->size);
 	if (!xattr->value)
 		return NFS4ERR_DELAY;
-	return rr_nfs4_vfs(c, vfs->ops->getxattr(vfs, xattr), op_getxattr_done);
+	return rr_nfs4_vfs(c, rr_vfs_getxattr(vfs, xattr), op_getxattr_done);
 }
 
 /* Runs when the storage has set the value: the result of SETXATTR says how the file has changed. */
@@ -103,7 +103,7 @@ rr_op_setxattr(struct rr_nfs4_compound *c)
 	memcpy(&xattr->value, &args->sxa_value.data, sizeof(xattr->value));
 	xattr->size = args->sxa_value.length;
 	xattr->how = hows[args->sxa_option];
-	return rr_nfs4_vfs(c, vfs->ops->setxattr(vfs, xattr), op_setxattr_done);
+	return rr_nfs4_vfs(c, rr_vfs_setxattr(vfs, xattr), op_setxattr_done);
 }
 
 /* Runs when the storage has removed the attribute: the result of REMOVEXATTR says how the file has
@@ -126,7 +126,7 @@ rr_op_removexattr(struct rr_nfs4_compound *c)
 
 	if (status != NFS4_OK)
 		return status;
-	return rr_nfs4_vfs(c, vfs->ops->removexattr(vfs, xattr_begin(c, name)), op_removexattr_done);
+	return rr_nfs4_vfs(c, rr_vfs_removexattr(vfs, xattr_begin(c, name)), op_removexattr_done);
 }
 
 /* Runs when the storage has listed all names, each with a zero octet behind it: fills the result of
@@ -185,5 +185,5 @@ rr_op_listxattrs(struct rr_nfs4_compound *c)
 	xattr->value = rr_nfs4_alloc(c, xattr->size);
 	if (!xattr->value)
 		return NFS4ERR_DELAY;
-	return rr_nfs4_vfs(c, vfs->ops->listxattr(vfs, xattr), op_listxattrs_done);
+	return rr_nfs4_vfs(c, rr_vfs_listxattr(vfs, xattr), op_listxattrs_done);
 }

@@ -7,7 +7,7 @@
 #include "server/nfs4/tables/grace.h"
 #include "server/nfs4/tables/record.h"
 #include "server/nfs4/tables/slot.h"
-#include "vfs/vfs.h"
+#include "vfs/door.h"
 
 /*
  * What clients hold: opens, byte-range locks and delegations, each named by a stateid, in tables of clients

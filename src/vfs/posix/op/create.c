@@ -73,7 +73,7 @@ create_plan_verifier(struct create_plan *plan)
 /* Checks the arguments of a create call, and fills the plan: the name, the type, the target of a symbolic
  * link, the attributes to be set and the mode. */
 static enum rr_vfs_status
-create_plan(struct rr_posix_work *work, struct create_plan *plan)
+create_plan(struct create_plan *plan)
 {
 	static const uint32_t types[] = {
 		[RR_VFS_FILE] = S_IFREG,
@@ -85,7 +85,7 @@ create_plan(struct rr_posix_work *work, struct create_plan *plan)
 		[RR_VFS_FIFO] = S_IFIFO,
 	};
 	const struct rr_vfs_create *create = plan->create;
-	enum rr_vfs_status status = rr_posix_entry_name(work, create->name, plan->text);
+	enum rr_vfs_status status = rr_vfs_name(create->name, plan->text);
 
 	if (status == RR_VFS_OK && (create->type < RR_VFS_FILE || create->type > RR_VFS_FIFO))
 		status = RR_VFS_WRONG_TYPE;
@@ -327,18 +327,13 @@ rr_posix_create(struct rr_posix_work *work, struct rr_vfs_call *call)
 	struct rr_vfs_create *create = rr_container(call, struct rr_vfs_create, call);
 	struct rr_posix_subject directory = { .change = &create->directory_change }, made = { .open = NULL };
 	struct create_plan plan = { .create = create, .directory = &directory };
-	enum rr_vfs_status status;
+	enum rr_vfs_status status = rr_posix_find(work, &create->directory, &directory);
 
-	create->created = false;
-	create->applied = 0;
-	create->object_after.valid = create->directory_change.exact = create->directory_change.after.valid =
-		false;
-	status = rr_posix_find(work, &create->directory, &directory);
 	if (status != RR_VFS_OK)
 		return status;
 	/* These are the outputs of an operation that fails before it changes anything. */
 	rr_posix_unchanged(work->posix, &directory.object, directory.change);
-	status = create_plan(work, &plan);
+	status = create_plan(&plan);
 	if (status == RR_VFS_OK)
 		status = create_or_reuse(work, &plan, &made);
 	if (status == RR_VFS_OK)

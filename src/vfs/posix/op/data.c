@@ -135,7 +135,6 @@ rr_posix_read(struct rr_posix_work *work, struct rr_vfs_call *call)
 	struct rr_vfs_read *read = rr_container(call, struct rr_vfs_read, call);
 	enum rr_vfs_status status;
 
-	read->object_after.valid = false;
 	work->rest.size = work->rest.done = 0;
 	status = rr_posix_find(work, &read->object, &work->rest.subject);
 	if (status != RR_VFS_OK)
@@ -200,7 +199,6 @@ rr_posix_write(struct rr_posix_work *work, struct rr_vfs_call *call)
 	struct rr_posix_subject subject = { .change = &write->change };
 	enum rr_vfs_status status;
 
-	write->change.exact = write->change.after.valid = false;
 	/* The verifier is taken before the data is written. So a failure to store the data that another
 	 * thread meets then shows as a change of the verifier. */
 	write->verifier = rr_posix_verifier(work->posix);
@@ -244,7 +242,6 @@ rr_posix_commit(struct rr_posix_work *work, struct rr_vfs_call *call)
 	struct rr_posix_subject subject = { .change = &commit->change };
 	enum rr_vfs_status status;
 
-	commit->change.exact = commit->change.after.valid = false;
 	/* If there is something to store, the verifier is read again after that, in job.c. */
 	commit->verifier = rr_posix_verifier(work->posix);
 	status = rr_posix_find(work, &commit->object, &subject);

@@ -15,10 +15,8 @@ rr_posix_lookup(struct rr_posix_work *work, struct rr_vfs_call *call)
 	struct rr_vfs_lookup *lookup = rr_container(call, struct rr_vfs_lookup, call);
 	struct rr_posix_subject directory;
 	struct rr_object object;
-	enum rr_vfs_status status;
+	enum rr_vfs_status status = rr_posix_find(work, &lookup->directory, &directory);
 
-	lookup->directory_after.valid = false;
-	status = rr_posix_find(work, &lookup->directory, &directory);
 	if (status != RR_VFS_OK)
 		return status;
 	status = rr_tree_lookup(work->tree, &directory.object, lookup->name, &object);
@@ -39,7 +37,7 @@ op_link_entry(struct rr_posix_work *work, struct rr_object *file, struct rr_posi
 	struct rpcrdma_bytes name)
 {
 	char path[RR_POSIX_PATH], text[RR_VFS_NAME_MAX + 1];
-	enum rr_vfs_status status = rr_posix_entry_name(work, name, text);
+	enum rr_vfs_status status = rr_vfs_name(name, text);
 	int error;
 
 	if (status != RR_VFS_OK)
@@ -66,10 +64,8 @@ rr_posix_link(struct rr_posix_work *work, struct rr_vfs_call *call)
 {
 	struct rr_vfs_link *link = rr_container(call, struct rr_vfs_link, call);
 	struct rr_posix_subject file, directory = { .change = &link->directory_change };
-	enum rr_vfs_status status;
+	enum rr_vfs_status status = rr_posix_find(work, &link->file, &file);
 
-	link->file_after.valid = link->directory_change.exact = link->directory_change.after.valid = false;
-	status = rr_posix_find(work, &link->file, &file);
 	if (status != RR_VFS_OK)
 		return status;
 	status = rr_posix_find(work, &link->directory, &directory);
@@ -103,7 +99,7 @@ op_remove_entry(
 	struct rr_posix_work *work, struct rr_posix_subject *directory, const struct rr_vfs_remove *remove)
 {
 	char text[RR_VFS_NAME_MAX + 1];
-	enum rr_vfs_status status = rr_posix_entry_name(work, remove->name, text);
+	enum rr_vfs_status status = rr_vfs_name(remove->name, text);
 	struct rr_object removed;
 	int error, flags = 0;
 
@@ -132,10 +128,8 @@ rr_posix_remove(struct rr_posix_work *work, struct rr_vfs_call *call)
 {
 	struct rr_vfs_remove *remove = rr_container(call, struct rr_vfs_remove, call);
 	struct rr_posix_subject directory = { .change = &remove->directory_change };
-	enum rr_vfs_status status;
+	enum rr_vfs_status status = rr_posix_find(work, &remove->directory, &directory);
 
-	remove->directory_change.exact = remove->directory_change.after.valid = false;
-	status = rr_posix_find(work, &remove->directory, &directory);
 	if (status != RR_VFS_OK)
 		return status;
 	rr_posix_unchanged(work->posix, &directory.object, directory.change);
@@ -200,9 +194,9 @@ op_rename_entry(struct rr_posix_work *work, const struct rr_vfs_rename *rename, 
 
 	if (!S_ISDIR(from->object.st.stx_mode) || !S_ISDIR(to->object.st.stx_mode))
 		return RR_VFS_NOTDIR;
-	status = rr_posix_entry_name(work, old.name, old.text);
+	status = rr_vfs_name(old.name, old.text);
 	if (status == RR_VFS_OK)
-		status = rr_posix_entry_name(work, new.name, new.text);
+		status = rr_vfs_name(new.name, new.text);
 	/* The lock of one file system must not be held while another file system, which may hang, is asked.
 	 * op_rename_change() would do that here. */
 	if (status == RR_VFS_OK && from->object.fsid != to->object.fsid)
@@ -240,11 +234,8 @@ rr_posix_rename(struct rr_posix_work *work, struct rr_vfs_call *call)
 	struct rr_vfs_rename *rename = rr_container(call, struct rr_vfs_rename, call);
 	struct rr_posix_subject from = { .change = &rename->from_change },
 				to = { .change = &rename->to_change };
-	enum rr_vfs_status status;
+	enum rr_vfs_status status = rr_posix_find(work, &rename->from, &from);
 
-	rename->from_change.exact = rename->from_change.after.valid = false;
-	rename->to_change.exact = rename->to_change.after.valid = false;
-	status = rr_posix_find(work, &rename->from, &from);
 	if (status != RR_VFS_OK)
 		return status;
 	rr_posix_unchanged(work->posix, &from.object, from.change);

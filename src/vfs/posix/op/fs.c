@@ -33,10 +33,8 @@ rr_posix_statfs(struct rr_posix_work *work, struct rr_vfs_call *call)
 	struct rr_vfs_statfs *out = rr_container(call, struct rr_vfs_statfs, call);
 	struct rr_posix_subject subject;
 	struct statvfs fs;
-	enum rr_vfs_status status;
+	enum rr_vfs_status status = rr_posix_find(work, &out->object, &subject);
 
-	out->object_after.valid = false;
-	status = rr_posix_find(work, &out->object, &subject);
 	if (status != RR_VFS_OK)
 		return status;
 	if (fstatvfs(subject.object.fd, &fs) < 0) {
@@ -182,10 +180,8 @@ rr_posix_limits(struct rr_posix_work *work, struct rr_vfs_call *call)
 {
 	struct rr_vfs_limits *limits = rr_container(call, struct rr_vfs_limits, call);
 	struct rr_posix_subject subject;
-	enum rr_vfs_status status;
+	enum rr_vfs_status status = rr_posix_find(work, &limits->object, &subject);
 
-	limits->object_after.valid = false;
-	status = rr_posix_find(work, &limits->object, &subject);
 	if (status != RR_VFS_OK)
 		return status;
 	/* Finding the limits opens the object, for which the caller may lack the permission. */

@@ -41,8 +41,6 @@ op_setattr_change(
 {
 	enum rr_vfs_status status = RR_VFS_NOT_SYNC;
 
-	if (rr_posix_read_only(work))
-		return RR_VFS_ROFS;
 	rr_posix_change_begin(work->posix, subject, NULL);
 	if (op_setattr_guard_holds(&subject->object, setattr))
 		status = rr_posix_set(work, subject, &setattr->set, &setattr->applied);
@@ -59,11 +57,8 @@ rr_posix_setattr(struct rr_posix_work *work, struct rr_vfs_call *call)
 {
 	struct rr_vfs_setattr *setattr = rr_container(call, struct rr_vfs_setattr, call);
 	struct rr_posix_subject subject = { .change = &setattr->change };
-	enum rr_vfs_status status;
+	enum rr_vfs_status status = rr_posix_find(work, &setattr->object, &subject);
 
-	setattr->applied = 0;
-	setattr->change.exact = setattr->change.after.valid = false;
-	status = rr_posix_find(work, &setattr->object, &subject);
 	if (status != RR_VFS_OK)
 		return status;
 	/* These are the outputs of an operation that fails before it changes anything. */
@@ -119,15 +114,13 @@ rr_posix_access(struct rr_posix_work *work, struct rr_vfs_call *call)
 {
 	struct rr_vfs_access *access = rr_container(call, struct rr_vfs_access, call);
 	struct rr_posix_subject subject;
-	enum rr_vfs_status status;
+	enum rr_vfs_status status = rr_posix_find(work, &access->object, &subject);
 
-	access->object_after.valid = false;
-	status = rr_posix_find(work, &access->object, &subject);
 	if (status != RR_VFS_OK)
 		return status;
 	access->supported = access->asked & op_access_supported(&subject.object);
 	access->granted = access->supported & op_access_granted(&subject.object);
-	if (rr_posix_read_only(work))
+	if (rr_vfs_is_read_only(&work->posix->vfs, call))
 		access->granted &= ~(uint32_t)CHANGES;
 	rr_posix_known(work->posix, &subject.object, &access->object_after);
 	rr_posix_put(work, &subject);
@@ -153,10 +146,8 @@ rr_posix_readlink(struct rr_posix_work *work, struct rr_vfs_call *call)
 {
 	struct rr_vfs_readlink *readlink = rr_container(call, struct rr_vfs_readlink, call);
 	struct rr_posix_subject subject;
-	enum rr_vfs_status status;
+	enum rr_vfs_status status = rr_posix_find(work, &readlink->object, &subject);
 
-	readlink->object_after.valid = false;
-	status = rr_posix_find(work, &readlink->object, &subject);
 	if (status != RR_VFS_OK)
 		return status;
 	status = op_readlink_read(&subject.object, readlink);

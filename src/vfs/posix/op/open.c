@@ -33,8 +33,6 @@ open_type(const struct rr_object *object)
 static enum rr_vfs_status
 open_descriptor(struct rr_posix_work *work, struct rr_posix_subject *subject, uint32_t share, int *fd)
 {
-	if ((share & RR_VFS_SHARE_WRITE) && rr_posix_read_only(work))
-		return RR_VFS_ROFS;
 	if (!subject->open || share & ~subject->open->access)
 		return rr_tree_open_apart(work->tree, &subject->object, open_access(share), fd);
 	rr_tree_as_self(work->tree);
@@ -76,14 +74,8 @@ rr_posix_open(struct rr_posix_work *work, struct rr_vfs_call *call)
 {
 	struct rr_vfs_opening *opening = rr_container(call, struct rr_vfs_opening, call);
 	struct rr_posix_subject subject;
-	enum rr_vfs_status status;
+	enum rr_vfs_status status = rr_posix_find(work, &opening->object, &subject);
 
-	opening->open = NULL;
-	opening->object_after.valid = false;
-	if (opening->access == 0 ||
-		(opening->access | opening->deny) & ~(uint32_t)(RR_VFS_SHARE_READ | RR_VFS_SHARE_WRITE))
-		return RR_VFS_INVAL;
-	status = rr_posix_find(work, &opening->object, &subject);
 	if (status != RR_VFS_OK)
 		return status;
 	status = open_subject(work, &subject, opening);

@@ -232,11 +232,8 @@ rr_posix_readdir(struct rr_posix_work *work, struct rr_vfs_call *call)
 {
 	struct rr_vfs_readdir *readdir = rr_container(call, struct rr_vfs_readdir, call);
 	struct rr_posix_subject directory;
-	enum rr_vfs_status status;
+	enum rr_vfs_status status = rr_posix_find(work, &readdir->directory, &directory);
 
-	readdir->count = 0;
-	readdir->eof = readdir->directory_after.valid = false;
-	status = rr_posix_find(work, &readdir->directory, &directory);
 	if (status != RR_VFS_OK)
 		return status;
 	work->room = readdir->room;

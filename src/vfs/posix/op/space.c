@@ -82,7 +82,6 @@ space_change(struct rr_posix_work *work, struct rr_vfs_call *call, int mode)
 	enum rr_vfs_status status;
 	int fd;
 
-	space->change.exact = space->change.after.valid = false;
 	if (space->length == 0)
 		return RR_VFS_INVAL;
 	if (space->offset > INT64_MAX || space->length > INT64_MAX - space->offset)
@@ -170,7 +169,6 @@ op_copy_between(struct rr_posix_work *work, struct rr_vfs_call *call,
 	struct space_pair pair = { .to.change = &copy->change };
 	enum rr_vfs_status status;
 
-	copy->change.exact = copy->change.after.valid = false;
 	copy->verifier = rr_posix_verifier(work->posix);
 	if (copy->from_offset > INT64_MAX || copy->to_offset > INT64_MAX ||
 		copy->length > INT64_MAX - copy->from_offset || copy->length > INT64_MAX - copy->to_offset)

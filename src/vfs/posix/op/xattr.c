@@ -140,9 +140,6 @@ xattr_change(struct rr_posix_work *work, struct rr_vfs_xattr *xattr,
 	enum rr_vfs_status status = rr_vfs_xattr_name(xattr->name, at.name);
 	int error;
 
-	xattr->change.exact = xattr->change.after.valid = false;
-	if (status == RR_VFS_OK && rr_posix_read_only(work))
-		status = RR_VFS_ROFS;
 	if (status == RR_VFS_OK)
 		status = xattr_find(work, xattr, &at);
 	if (status != RR_VFS_OK)
