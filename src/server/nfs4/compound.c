@@ -49,10 +49,13 @@ compound_free(struct rr_nfs4_compound *c)
 	rr_list_remove(&c->link);
 	if (server->spare_count == COMPOUND_SPARE) {
 		rr_free(server->env, c);
-		return;
+	} else {
+		server->spare_count++;
+		rr_list_append(&server->spare, &c->link);
 	}
-	server->spare_count++;
-	rr_list_append(&server->spare, &c->link);
+	/* No turn of the loop comes in which the housekeeping would close what the compound had open. */
+	if (server->ends)
+		rr_nfs4_house_end(server);
 }
 
 /* Stores the results that are encoded so far, with the items (data that lies outside the encoded results), in

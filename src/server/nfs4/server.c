@@ -13,9 +13,6 @@
 /* The time between two looks for leases that are over. */
 #define SERVER_LOOK_EVERY (5 * RR_SECOND)
 
-/* The work that is left over is done in so many steps at a time, of about a microsecond each. */
-enum { SERVER_UNITS = 256 };
-
 /* Runs at intervals: handles the leases that are over, the delegations that were not returned, and the end of
  * the grace period. */
 static void
@@ -27,17 +24,6 @@ server_look(struct rr_timer *timer)
 	rr_nfs4_look(tables, rr_now(server->env));
 	rr_nfs4_unlock_tables(server);
 	rr_loop_arm(server->loop, &server->lease, SERVER_LOOK_EVERY);
-}
-
-/* Runs in the turn after one that has left work over: goes on with it. */
-static void
-server_rest(struct rr_timer *timer)
-{
-	struct rr_nfs4_server *server = rr_container(timer, struct rr_nfs4_server, rest);
-	struct rr_nfs4_tables *tables = rr_nfs4_lock_tables(server);
-
-	rr_nfs4_go_on(tables, SERVER_UNITS);
-	rr_nfs4_unlock_tables(server);
 }
 
 /* Makes the thread that writes and removes the records of clients. Returns 0, or an error with its text. */
@@ -68,7 +54,7 @@ rr_nfs4_server_new(const struct rr_env *env, struct rr_loop *loop, const struct 
 	rr_list_init(&server->compounds);
 	rr_list_init(&server->spare);
 	rr_timer_init(&server->lease, server_look);
-	rr_timer_init(&server->rest, server_rest);
+	rr_nfs4_house_init(server);
 	rr_list_init(&server->outbox);
 	server->mail.fd = -1;
 	error = rr_pseudo_init(&server->pseudo, env, server->vfs, text);
@@ -101,13 +87,13 @@ rr_nfs4_server_end(struct rr_nfs4_server *server)
 		return;
 	server->ends = true;
 	rr_loop_disarm(server->loop, &server->lease);
-	rr_loop_disarm(server->loop, &server->rest);
 	rr_nfs4_probe_stop(server);
 	rr_nfs4_stop_waiting(server);
 	tables = rr_nfs4_lock_tables(server);
 	if (--server->shared->servers == 0)
 		rr_nfs4_tables_end(tables);
 	rr_nfs4_unlock_tables(server);
+	rr_nfs4_house_end(server);
 	rr_nfs4_mail_end(server);
 }
 

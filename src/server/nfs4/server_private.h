@@ -40,8 +40,8 @@ struct rr_nfs4_server {
 	struct rr_list outbox; /* callbacks to be sent; guarded by the lock of the tables */
 	struct rr_watch mail;  /* an eventfd that wakes the loop when the outbox has callbacks */
 	struct rr_timer lease; /* for rr_nfs4_look(), at intervals */
-	struct rr_timer rest;  /* for rr_nfs4_go_on(), in the next turn */
-	bool ends;             /* `rest` is not armed any more */
+	struct rr_timer house; /* for the housekeeping, in the next turn */
+	bool ends;             /* `house` is not armed any more */
 	/* server_probe.c: the timer for the next questions to the storage about waits for locks; the question
 	 * under way and its call; and how many may still follow it before the timer is armed again. */
 	struct {
@@ -56,12 +56,23 @@ struct rr_nfs4_server {
 };
 
 /* Take and give back the lock of the tables, which is held around the functions of the tables, never over
- * storage or I/O. Before rr_nfs4_unlock_tables() gives back the lock, it hands the pending changes of client
- * records to the thread `recorder`, closes some opens that are not used any more, and does a part of the work
- * that is left over; during each close the lock is released, so the tables may change. The rest follows in
- * later turns of the loop. */
+ * storage or I/O. Where these have left work over, rr_nfs4_unlock_tables() has the housekeeping do it. */
 struct rr_nfs4_tables *rr_nfs4_lock_tables(struct rr_nfs4_server *server);
 void rr_nfs4_unlock_tables(struct rr_nfs4_server *server);
+
+/* ---- server_house.c ---- */
+
+void rr_nfs4_house_init(struct rr_nfs4_server *server);
+/* Closes opens that are not used any more, before an operation asks the storage for something: what the
+ * tables have ended for the operation (the opens of another client, a delegation) is in its way until it is
+ * closed. */
+void rr_nfs4_house_close(struct rr_nfs4_server *server);
+/* Closes all opens that are not used any more, as the server ends (server->ends is set). */
+void rr_nfs4_house_end(struct rr_nfs4_server *server);
+/* Hands a record that was taken from the list of those to be written or removed to the thread for records.
+ * Returns false where there is no memory, or no such thread any more: the record counts as not written or not
+ * removed then. The caller holds the lock of the tables. */
+bool rr_nfs4_house_record(struct rr_nfs4_server *server, struct rr_nfs4_record *record);
 
 /* ---- server_probe.c ---- */
 

@@ -160,6 +160,7 @@ rr_nfs4_resume_with(struct rr_nfs4_compound *c, uint32_t status)
 union rr_nfs4_vfs *
 rr_nfs4_vfs_begin_of(struct rr_nfs4_compound *c, size_t size)
 {
+	rr_nfs4_house_close(c->server);
 	memset(&c->vfs, 0, size);
 	c->vfs.call.caller = &c->identity.caller;
 	c->vfs.call.done = support_vfs_done;

@@ -261,9 +261,13 @@ op_reclaim_record(struct rr_nfs4_compound *c, nfsstat4 *status)
 		*status = NFS4ERR_DELAY;
 		return false;
 	}
+	rr_nfs4_record_want(records, client->record, true);
+	/* This server has the record written at once, as no other one would resume this compound. */
+	*status = NFS4ERR_DELAY;
+	if (!rr_nfs4_record_take(client->record) || !rr_nfs4_house_record(c->server, client->record))
+		return false;
 	c->awaited = client->record;
 	c->then = op_reclaim_finish;
-	rr_nfs4_record_want(records, client->record, true);
 	return true;
 }
 
@@ -280,9 +284,8 @@ rr_op_reclaim_complete(struct rr_nfs4_compound *c)
 	rr_nfs4_lock_tables(c->server);
 	waits = op_reclaim_record(c, &status);
 	rr_nfs4_unlock_tables(c->server);
-	/* NULL: there was no memory to have the record written, so nothing would resume this compound. */
 	if (waits)
-		return c->awaited ? RR_NFS4_PENDING : NFS4ERR_DELAY;
+		return RR_NFS4_PENDING;
 	return status == NFS4_OK ? op_reclaim_finish(c) : status;
 }
 

@@ -139,6 +139,15 @@ rr_nfs4_records_next(struct rr_nfs4_records *records)
 	return rr_container(link, struct rr_nfs4_record, todo);
 }
 
+bool
+rr_nfs4_record_take(struct rr_nfs4_record *record)
+{
+	bool taken = !rr_list_empty(&record->todo);
+
+	rr_list_remove(&record->todo);
+	return taken;
+}
+
 /* Frees the record if it has no file on the disk and belongs to no client. */
 static void
 record_look(struct rr_nfs4_records *records, struct rr_nfs4_record *record)

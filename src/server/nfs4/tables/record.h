@@ -64,6 +64,9 @@ void rr_nfs4_record_want(struct rr_nfs4_records *records, struct rr_nfs4_record 
 /* Returns the next record that a thread has to write or to remove, as the phase of the record says; NULL if
  * there is none. */
 struct rr_nfs4_record *rr_nfs4_records_next(struct rr_nfs4_records *records);
+/* Takes this record, so that rr_nfs4_records_next() does not return it. Returns false where nothing is to be
+ * written or removed. */
+bool rr_nfs4_record_take(struct rr_nfs4_record *record);
 
 /* Handles the report that a thread has tried to write or to remove the record; done: whether that succeeded.
  * A record that is neither on the disk nor of a client is freed. */

@@ -226,6 +226,7 @@ rr_nfs4_opened_release(struct rr_nfs4_tables *tables, struct rr_nfs4_opened *ope
 		return;
 	rr_caller_drop(tables->env, &opened->opener);
 	rr_list_append(&tables->unused, &opened->link);
+	atomic_fetch_add_explicit(&tables->unused_count, 1, memory_order_relaxed);
 }
 
 struct rr_vfs_open *
@@ -245,5 +246,8 @@ rr_nfs4_opened_unused(struct rr_nfs4_tables *tables)
 {
 	struct rr_list *link = rr_list_pop(&tables->unused);
 
-	return link ? rr_container(link, struct rr_nfs4_opened, link) : NULL;
+	if (!link)
+		return NULL;
+	atomic_fetch_sub_explicit(&tables->unused_count, 1, memory_order_relaxed);
+	return rr_container(link, struct rr_nfs4_opened, link);
 }

@@ -2,6 +2,8 @@
 #ifndef RR_SERVER_NFS4_TABLES_STATE_H
 #define RR_SERVER_NFS4_TABLES_STATE_H
 
+#include <stdatomic.h>
+
 #include "base/siphash.h"
 #include "server/locks/range.h"
 #include "server/nfs4/tables/grace.h"
@@ -121,6 +123,7 @@ struct rr_nfs4_tables {
 	/* Of ending.c: opens that have ended, and clients (by_lease), whose states are still to end. */
 	struct rr_list ending, ending_clients;
 	struct rr_list unused;          /* opens of the storage that are to be closed */
+	_Atomic uint32_t unused_count;  /* of them; may be read without the lock */
 	uint32_t start;                 /* of stateids: random for each start of the server */
 	uint64_t number;                /* of states that were made */
 	uint8_t secret[RR_SIPHASH_KEY]; /* of the hash that makes the numbers in stateids of that number */
