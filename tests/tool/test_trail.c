@@ -266,7 +266,8 @@ a_tree_without_end_ends_the_whole_copy(void **state)
 static void
 names_on_the_way_are_bounded_together(void **state)
 {
-	const uint64_t before = RR_CATALOG_MAX - sizeof(struct rr_catalog_entry) - sizeof("b");
+	const uint64_t before =
+		RR_CATALOG_MAX - sizeof(struct rr_catalog_entry) - sizeof("b") - RR_CATALOG_OBJECT;
 	struct rr_info a;
 
 	(void)state;

@@ -28,16 +28,42 @@ rr_catalog_add(struct rr_catalog *catalog, const char *name, const struct rpcrdm
 	if (catalog->count == catalog->room && !catalog_grow(catalog))
 		return -RPCRDMA_ERR_NOMEM;
 	entry = &catalog->entries[catalog->count];
-	memset(entry, 0, sizeof(*entry));
-	entry->name = strdup(name);
+	*entry = (struct rr_catalog_entry){ .name = strdup(name) };
 	if (!entry->name)
 		return -RPCRDMA_ERR_NOMEM;
-	entry->known = object != NULL;
-	entry->object.size = sizeof(entry->object);
-	if (object)
-		entry->object = *object;
 	catalog->count++;
+	return rr_catalog_know(catalog, entry, object);
+}
+
+int
+rr_catalog_know(
+	struct rr_catalog *catalog, struct rr_catalog_entry *entry, const struct rpcrdma_nfs_object *object)
+{
+	size_t size = object && (object->owner[0] || object->group[0]) ? sizeof(*object) : RR_CATALOG_OBJECT;
+
+	free(entry->object);
+	entry->object = NULL;
+	if (!object)
+		return 0;
+	catalog->octets += size;
+	if (catalog->octets > RR_CATALOG_MAX)
+		return -RPCRDMA_ERR_LIMIT;
+	entry->object = malloc(size);
+	if (!entry->object)
+		return -RPCRDMA_ERR_NOMEM;
+	memcpy(entry->object, object, size);
+	entry->object->size = size;
 	return 0;
+}
+
+struct rpcrdma_nfs_object
+rr_catalog_object(const struct rr_catalog_entry *entry)
+{
+	struct rpcrdma_nfs_object object = { 0 };
+
+	memcpy(&object, entry->object, entry->object->size);
+	object.size = sizeof(object);
+	return object;
 }
 
 /* Compares two entries by their names, for qsort(3). */
@@ -72,8 +98,10 @@ rr_catalog_find(const struct rr_catalog *catalog, const char *name)
 void
 rr_catalog_free(struct rr_catalog *catalog)
 {
-	for (size_t i = 0; i < catalog->count; i++)
+	for (size_t i = 0; i < catalog->count; i++) {
 		free(catalog->entries[i].name);
+		free(catalog->entries[i].object);
+	}
 	free(catalog->entries);
 	*catalog = (struct rr_catalog){ 0 };
 }

@@ -106,9 +106,12 @@ static int
 remote_examine(struct rr_side *side, const struct rr_place *place, const struct rr_catalog_entry *entry,
 	struct rr_info *info)
 {
-	if (!entry->known)
+	struct rpcrdma_nfs_object object;
+
+	if (!entry->object)
 		return remote_look(side, place, entry->name, info);
-	remote_describe_object(&entry->object, info);
+	object = rr_catalog_object(entry);
+	remote_describe_object(&object, info);
 	return 0;
 }
 

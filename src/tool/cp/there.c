@@ -89,5 +89,5 @@ rr_cp_there_forget(struct rr_cp *cp, const struct rr_place *to, const char *name
 	struct rr_catalog_entry *entry = there_find(cp, to, name);
 
 	if (entry)
-		entry->known = false;
+		(void)rr_catalog_know(&cp->there->catalog, entry, NULL);
 }

@@ -32,7 +32,7 @@ tree_expect_all(struct rr_cp *cp, const struct rr_place *from, const struct rr_c
 		const struct rr_catalog_entry *entry = &catalog->entries[i];
 		struct rr_info info;
 
-		if (cp->from.nfs && !entry->known)
+		if (cp->from.nfs && !entry->object)
 			continue;
 		if (cp->from.ops->examine(&cp->from, from, entry, &info) < 0 || info.kind != RR_KIND_FILE)
 			continue;

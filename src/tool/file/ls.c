@@ -56,13 +56,16 @@ ls_complete(struct rr_ls *ls, const char *where, const struct rpcrdma_nfs_handle
 
 	for (size_t i = 0; i < catalog->count && !ls->cut_off; i++) {
 		struct rr_catalog_entry *entry = &catalog->entries[i];
-		int error = entry->known ? 0
-					 : rpcrdma_nfs_lookup(ls->remote.nfs, directory, entry->name,
-						   &entry->object, NULL);
+		struct rpcrdma_nfs_object object = { .size = sizeof(object) };
+		int error = entry->object ? 0
+					  : rpcrdma_nfs_lookup(
+						    ls->remote.nfs, directory, entry->name, &object, NULL);
 
 		if (error && error != RPCRDMA_NFS_NOENT && !rr_ls_has_vanished(ls, where, entry->name, error))
 			status = rr_ls_fail_entry(ls, where, entry->name, error);
-		entry->known = !error;
+		if (!error && !entry->object && rr_catalog_know(catalog, entry, &object) < 0)
+			return rr_tool_fail(ls->tool, "%.*s: there are more names than memory for them",
+				RR_LS_WHERE, where);
 	}
 	return status;
 }
@@ -73,13 +76,13 @@ static int
 ls_compare_times(const void *one, const void *other)
 {
 	const struct rr_catalog_entry *a = one, *b = other;
-	const struct rpcrdma_nfs_object *x = &a->object, *y = &b->object;
+	const struct rpcrdma_nfs_object *x = a->object, *y = b->object;
 
-	if (a->known != b->known)
-		return a->known ? -1 : 1;
-	if (a->known && x->modified.seconds != y->modified.seconds)
+	if (!x != !y)
+		return x ? -1 : 1;
+	if (x && x->modified.seconds != y->modified.seconds)
 		return x->modified.seconds > y->modified.seconds ? -1 : 1;
-	if (a->known && x->modified.nanoseconds != y->modified.nanoseconds)
+	if (x && x->modified.nanoseconds != y->modified.nanoseconds)
 		return x->modified.nanoseconds > y->modified.nanoseconds ? -1 : 1;
 	return strcmp(a->name, b->name);
 }
@@ -130,12 +133,12 @@ ls_below(struct rr_ls *ls, const struct rr_catalog_entry *entry)
 
 	if (rr_tool_interrupted(NULL))
 		return RR_EXIT_FAILED;
-	if (!entry->known || entry->object.type != RPCRDMA_NFS_DIRECTORY || rr_ls_is_hidden(ls, entry))
+	if (!entry->object || entry->object->type != RPCRDMA_NFS_DIRECTORY || rr_ls_is_hidden(ls, entry))
 		return RR_EXIT_OK;
 	if ((size_t)snprintf(ls->where + length, room, "%s%s", slash, entry->name) >= room)
 		status = rr_tool_fail(ls->tool, "%.*s: the path is too long", RR_LS_WHERE, ls->where);
 	else
-		status = ls_directory(ls, ls->where, &entry->object);
+		status = ls_directory(ls, ls->where, entry->object);
 	ls->where[length] = '\0';
 	return status;
 }

@@ -61,19 +61,19 @@ ls_print_name(const char *name)
 static void
 ls_print_long(const struct rr_ls *ls, const struct rr_catalog_entry *entry, const char *target)
 {
-	const struct rpcrdma_nfs_object *object = &entry->object;
+	const struct rpcrdma_nfs_object object = rr_catalog_object(entry);
 	char mode[11], time[48], size[24];
 
-	rr_attributes_mode(object, mode);
-	rr_attributes_time(object->modified, true, time);
+	rr_attributes_mode(&object, mode);
+	rr_attributes_time(object.modified, true, time);
 	if (ls->human)
-		rr_progress_octets(object->length, size, sizeof(size));
+		rr_progress_octets(object.length, size, sizeof(size));
 	else
-		snprintf(size, sizeof(size), "%" PRIu64, object->length);
-	printf("%s %3" PRIu32 " ", mode, object->links);
-	rr_attributes_who(object->owner, object->uid, 5);
+		snprintf(size, sizeof(size), "%" PRIu64, object.length);
+	printf("%s %3" PRIu32 " ", mode, object.links);
+	rr_attributes_who(object.owner, object.uid, 5);
 	printf(" ");
-	rr_attributes_who(object->group, object->gid, 5);
+	rr_attributes_who(object.group, object.gid, 5);
 	printf(" %12s %s ", size, time);
 	rr_tool_put_name(stdout, entry->name);
 	if (target[0])
@@ -87,6 +87,8 @@ ls_print_long(const struct rr_ls *ls, const struct rr_catalog_entry *entry, cons
 static void
 ls_print_json(struct rr_ls *ls, const char *where, const struct rr_catalog_entry *entry, const char *target)
 {
+	const struct rpcrdma_nfs_object object = rr_catalog_object(entry);
+
 	printf("%s{", ls->printed ? ",\n" : "");
 	rr_tool_json_name(stdout, "name", entry->name);
 	if (ls->headed) {
@@ -94,7 +96,7 @@ ls_print_json(struct rr_ls *ls, const char *where, const struct rr_catalog_entry
 		rr_tool_json_name(stdout, "directory", where);
 	}
 	printf(",");
-	rr_attributes_json(stdout, &entry->object);
+	rr_attributes_json(stdout, &object);
 	if (target[0]) {
 		printf(",");
 		rr_tool_json_name(stdout, "target", target);
@@ -109,11 +111,11 @@ rr_ls_print(struct rr_ls *ls, const char *where, const struct rr_catalog_entry *
 	int error = 0;
 
 	/* An entry without attributes, if they are to be printed, was removed meanwhile. */
-	if (rr_ls_is_hidden(ls, entry) || (!entry->known && !rr_ls_only_names(ls)))
+	if (rr_ls_is_hidden(ls, entry) || (!entry->object && !rr_ls_only_names(ls)))
 		return RR_EXIT_OK;
-	if (!rr_ls_only_names(ls) && entry->object.type == RPCRDMA_NFS_SYMLINK)
+	if (!rr_ls_only_names(ls) && entry->object->type == RPCRDMA_NFS_SYMLINK)
 		error = rpcrdma_nfs_readlink(
-			ls->remote.nfs, &entry->object.handle, target, sizeof(target), NULL);
+			ls->remote.nfs, &entry->object->handle, target, sizeof(target), NULL);
 	if (rr_ls_has_vanished(ls, where, entry->name, error))
 		return RR_EXIT_OK;
 	if (error)
