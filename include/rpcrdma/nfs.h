@@ -24,9 +24,9 @@ extern "C" {
  *   else        The function starts the operation and returns 0, or a negative error where it cannot be
  *               started; then->done() is called later, from rpcrdma_engine_turn(), with the result.
  *
- * *then is copied. Until done() is called, or rpcrdma_nfs_close() returns, the memory for results and data
- * belongs to the library; handles, names and changes are copied at once. Many operations may be under way at
- * a time.
+ * *then is copied. Until done() is called, or rpcrdma_nfs_cancel() or rpcrdma_nfs_close() returns, the memory
+ * for results and data belongs to the library; handles, names and changes are copied at once. Many operations
+ * may be under way at a time.
  *
  * Results: 0; a negative enum rpcrdma_error where the operation failed on this side or on the way; a positive
  * enum rpcrdma_nfs_status where the server refused it. rpcrdma_nfs_error() has the text of the last failure.
@@ -188,6 +188,11 @@ RPCRDMA_API int rpcrdma_nfs_open(
  * at most; inside a callback it does not, and the server notices when the lease ends. May be called inside a
  * done(), but not while another function of this client waits. nfs may be NULL. */
 RPCRDMA_API void rpcrdma_nfs_close(struct rpcrdma_nfs *nfs);
+
+/* Cancels the operations under way whose then had this done and this ctx, without calling done(): the memory
+ * for their results and data is the caller's again. The server may execute such an operation all the same.
+ * Does nothing if there is no such operation. May be called inside a callback. */
+RPCRDMA_API void rpcrdma_nfs_cancel(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_then *then);
 
 /* Returns a text that says why the last operation failed. The text is valid until the next operation fails.
  */

@@ -228,7 +228,6 @@ struct rr_nfs_op {
 		struct rr_nfs_setattr_args setattr;
 		RENAME3args rename;
 		struct rr_v4_put_args put;
-		struct rr_v4_seek_args seek;
 		struct rr_v4_copy_args copy;
 		struct rr_v4_xattr_args xattr;
 	} args;
@@ -237,7 +236,6 @@ struct rr_nfs_op {
 		struct rr_nfs_found found; /* of LOOKUP and CREATE */
 		SETATTR3res setattr;
 		RENAME3res rename;
-		struct rr_v4_seek_result seek;
 		struct rr_v4_copy_result copy;
 		struct rr_v4_xattr_result xattr;
 	} result;
@@ -276,11 +274,7 @@ int rr_nfs_op_put(struct rpcrdma_nfs *nfs, struct rr_nfs_op *op, const struct rr
 void rr_nfs_op_rename(struct rpcrdma_nfs *nfs, struct rr_nfs_op *op,
 	const struct rpcrdma_nfs_handle *directory, const char *from, const char *to);
 
-/* The next three procedures need version 4.2. The handles must stay until done(). */
-/* Finds the next data (data is true) or the next hole, at or behind offset: result.seek.found. Status
- * NFS3ERR_NXIO: no data follows. */
-void rr_nfs_op_seek(struct rpcrdma_nfs *nfs, struct rr_nfs_op *op, const struct rpcrdma_nfs_handle *file,
-	uint64_t offset, bool data);
+/* The next two procedures need version 4.2. The handles must stay until done(). */
 /* Lets the server copy the first length octets of a file into another of its files, and store them. Error
  * NOTSUP: the server copied a part, or did not store it. */
 void rr_nfs_op_copy(struct rpcrdma_nfs *nfs, struct rr_nfs_op *op, const struct rpcrdma_nfs_handle *from,

@@ -153,14 +153,6 @@ rr_nfs_op_put(struct rpcrdma_nfs *nfs, struct rr_nfs_op *op, const struct rr_nfs
 }
 
 void
-rr_nfs_op_seek(struct rpcrdma_nfs *nfs, struct rr_nfs_op *op, const struct rpcrdma_nfs_handle *file,
-	uint64_t offset, bool data)
-{
-	op->args.seek = (struct rr_v4_seek_args){ .file = rr_nfs_fh(file), .offset = offset, .data = data };
-	async_call(nfs, op, RR_V4_SEEK);
-}
-
-void
 rr_nfs_op_copy(struct rpcrdma_nfs *nfs, struct rr_nfs_op *op, const struct rpcrdma_nfs_handle *from,
 	const struct rpcrdma_nfs_handle *to, uint64_t length)
 {

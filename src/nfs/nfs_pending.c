@@ -97,6 +97,22 @@ rr_nfs_pending_end(struct rpcrdma_nfs *nfs)
 	rr_cache_end(&nfs->pendings);
 }
 
+void
+rpcrdma_nfs_cancel(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_then *then)
+{
+	struct rr_list *next;
+
+	if (!nfs || !then || !then->done)
+		return;
+	for (struct rr_list *link = nfs->pending.next; link != &nfs->pending; link = next) {
+		struct rr_nfs_pending *pending = rr_container(link, struct rr_nfs_pending, link);
+
+		next = link->next;
+		if (pending->then.done == then->done && pending->then.ctx == then->ctx)
+			pending_cancel(pending);
+	}
+}
+
 /* ---- One call ---- */
 
 /* Sends the call of an operation, for the first time or again: the procedure proc with pending->args.

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "fake_test.h"
+#include "nfs/client_private.h"
 
 #include <rpcrdma/nfs.h>
 #include <stdio.h>
@@ -412,6 +413,39 @@ closing_cancels_what_is_under_way(void **state)
 	assert_int_equal(outcome.count, 0);
 }
 
+/* One call waits to be repeated, one is under way, and one of another caller goes on. */
+static void
+single_operations_are_cancelled(void **state)
+{
+	static uint8_t data[SIZE];
+	struct rpcrdma_nfs_object found = { .size = sizeof(found) };
+	struct rpcrdma_nfs_io io = { .size = sizeof(io), .data = data, .length = SIZE };
+	struct outcome cancelled = { 0 }, other = { 0 };
+	const struct rpcrdma_nfs_then then = { note, &cancelled }, goes_on = { note, &other };
+
+	(void)state;
+	fake_file(fake, 0, "file", SIZE);
+	open_export();
+	io.file = look_up("file").handle;
+	fake->jukebox = 1; /* one call has to be repeated later */
+	assert_int_equal(rpcrdma_nfs_stat(nfs, &io.file, &found, &then), 0);
+	while (fake->jukebox)
+		rr_loop_turn(fake->stage.engine->loop, -1);
+	assert_int_equal(rpcrdma_nfs_read(nfs, &io, &then), 0);
+	assert_int_equal(rpcrdma_nfs_stat(nfs, &root, &found, &goes_on), 0);
+	rpcrdma_nfs_cancel(nfs, &then);
+	while (other.count == 0)
+		assert_true(rr_loop_turn(fake->stage.engine->loop, -1) >= 0);
+	assert_int_equal(other.error, 0);
+	assert_int_equal(cancelled.count, 0);
+	/* Nothing is left of them; the client still works. */
+	assert_true(rr_list_empty(&nfs->pending));
+	rpcrdma_nfs_cancel(nfs, &then);
+	rpcrdma_nfs_cancel(NULL, &then);
+	rpcrdma_nfs_cancel(nfs, NULL);
+	assert_int_equal(look_up("file").length, SIZE);
+}
+
 static void
 close_it(void *ctx, int error)
 {
@@ -509,6 +543,7 @@ main(void)
 		fake_test(data_goes_there_and_back),
 		fake_test(many_operations_are_under_way_at_a_time),
 		fake_test(closing_cancels_what_is_under_way),
+		fake_test(single_operations_are_cancelled),
 		fake_test(done_may_close_the_client),
 		fake_test(nothing_is_waited_for_inside_a_callback),
 		fake_test(what_is_missing_is_refused),

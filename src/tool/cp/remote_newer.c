@@ -22,11 +22,11 @@ remote_extent_end(struct rr_extent *extent, int error)
  * If that end is not behind the start of the data, the file has changed meanwhile; then ends the search as if
  * the server had refused it. */
 static void
-remote_found_hole(struct rr_nfs_op *op, int error)
+remote_found_hole(void *ctx, int error)
 {
-	struct rr_extent *extent = op->ctx;
+	struct rr_extent *extent = ctx;
 
-	extent->end = op->result.seek.found;
+	extent->end = extent->found;
 	/* The data ends where it began: the file changes meanwhile. */
 	remote_extent_end(extent, !error && extent->end <= extent->start ? NFS3ERR_INVAL : error);
 }
@@ -34,17 +34,18 @@ remote_found_hole(struct rr_nfs_op *op, int error)
 /* Called when SEEK has found the next data: notes its start, and searches for the hole behind it. If there is
  * no further data (NFS3ERR_NXIO), ends the search, with UINT64_MAX as start and end. */
 static void
-remote_found_data(struct rr_nfs_op *op, int error)
+remote_found_data(void *ctx, int error)
 {
-	struct rr_extent *extent = op->ctx;
+	struct rr_extent *extent = ctx;
+	struct rr_file *file = extent->file;
+	const struct rpcrdma_nfs_then then = { remote_found_hole, extent };
 
-	extent->start = extent->end = error ? UINT64_MAX : op->result.seek.found;
-	if (error) {
+	extent->start = extent->end = error ? UINT64_MAX : extent->found;
+	if (!error)
+		error = rpcrdma_nfs_seek(file->side->nfs, &file->handle, RPCRDMA_NFS_HOLE, extent->start,
+			&extent->found, &then);
+	if (error)
 		remote_extent_end(extent, error == NFS3ERR_NXIO ? 0 : error);
-		return;
-	}
-	op->done = remote_found_hole;
-	rr_nfs_op_seek(extent->file->side->nfs, op, &extent->file->handle, extent->start, false);
 }
 
 /* Asks the server by SEEK for the next data. A server before version 4.2 has no SEEK: then the answer is that
@@ -53,20 +54,24 @@ int
 rr_cp_remote_extent(struct rr_extent *extent)
 {
 	struct rr_file *file = extent->file;
+	const struct rpcrdma_nfs_then then = { remote_found_data, extent };
+	int error;
 
 	extent->unknown = !rr_nfs_is_newer(file->side->nfs);
 	if (extent->unknown)
 		return 1;
-	extent->op.done = remote_found_data;
-	extent->op.ctx = extent;
-	rr_nfs_op_seek(file->side->nfs, &extent->op, &file->handle, extent->offset, true);
-	return 0;
+	error = rpcrdma_nfs_seek(
+		file->side->nfs, &file->handle, RPCRDMA_NFS_DATA, extent->offset, &extent->found, &then);
+	return error ? rr_cp_remote_fail(file->side, error) : 0;
 }
 
 void
 rr_cp_remote_cancel_extent(struct rr_extent *extent)
 {
-	rr_nfs_op_cancel(&extent->op);
+	struct rpcrdma_nfs *nfs = extent->file->side->nfs;
+
+	rpcrdma_nfs_cancel(nfs, &(struct rpcrdma_nfs_then){ remote_found_data, extent });
+	rpcrdma_nfs_cancel(nfs, &(struct rpcrdma_nfs_then){ remote_found_hole, extent });
 }
 
 /* ---- Copies within one server ---- */

@@ -111,8 +111,8 @@ struct rr_extent {
 	/* These members are the answer: the octets from start to end, at or behind offset. At the end of the
 	 * file both are its size, or more than any file has. */
 	uint64_t start, end;
-	bool unknown;        /* this server cannot tell: start and end are not set */
-	struct rr_nfs_op op; /* remote */
+	bool unknown;   /* this server cannot tell: start and end are not set */
+	uint64_t found; /* remote: the answer of the server */
 };
 
 /* An end of the copy. */
