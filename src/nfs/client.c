@@ -146,6 +146,12 @@ rr_nfs_rpc(const struct rpcrdma_nfs *nfs)
 	return nfs->client;
 }
 
+const struct rr_client_config *
+rr_nfs_service(const struct rpcrdma_nfs *nfs)
+{
+	return &nfs->config.rpc;
+}
+
 const char *
 rr_nfs_export(const struct rpcrdma_nfs *nfs)
 {

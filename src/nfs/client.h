@@ -70,6 +70,9 @@ bool rr_nfs_is_newer(const struct rpcrdma_nfs *nfs);
 /* Returns the RPC client, for its counters and what was negotiated. */
 struct rpcrdma_client *rr_nfs_rpc(const struct rpcrdma_nfs *nfs);
 
+/* Returns the configuration of the RPC client of the NFS service, with the address that was found. */
+const struct rr_client_config *rr_nfs_service(const struct rpcrdma_nfs *nfs);
+
 /* Returns the path that was mounted. */
 const char *rr_nfs_export(const struct rpcrdma_nfs *nfs);
 /* Returns the rest of config.path below the path that was mounted: "" if nothing is left. */

@@ -57,6 +57,9 @@ struct rr_call {
 	 * -RPCRDMA_ERR_LIMIT if the stream is larger than keep_size. */
 	void *keep;
 	uint32_t keep_size;
+	/* The user of the call, for clients whose flavor names one; NULL: that of the client. It stays until
+	 * the call has begun. */
+	const struct rpcrdma_auth_sys *user;
 	uint64_t timeout; /* ns; 0: no timeout */
 	/* The timeout begins anew with each answer to another call of the connection, and does not run while
 	 * there is no connection. So it ends calls of a peer that is silent, not of one that is slow. */

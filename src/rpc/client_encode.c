@@ -75,6 +75,23 @@ rr_client_free_buffers(struct rpcrdma_client *client)
 		rr_free(client->engine->env, rr_container(link, struct buffer, link));
 }
 
+/* Returns the credential of the call: that of the client, or of a user of its own, whose octets then lie in
+ * body. */
+static struct rr_opaque_auth
+encode_cred(const struct rr_call *call, uint8_t body[RR_AUTH_BODY_MAX])
+{
+	const struct rpcrdma_client *client = call->client;
+	struct rpcrdma_xdr_writer writer;
+	struct rpcrdma_message written;
+
+	if (!call->user)
+		return client->cred;
+	rpcrdma_xdr_writer_init(&writer, body, RR_AUTH_BODY_MAX, NULL, 0);
+	client->auth->put(&writer, call->user);
+	written = rpcrdma_xdr_written(&writer);
+	return (struct rr_opaque_auth){ client->auth->flavor, { written.stream, written.length } };
+}
+
 /* Encodes the call's header and arguments into its buffer. Returns false if the buffer is too small, or the
  * arguments break their schema. */
 static bool
@@ -82,13 +99,14 @@ encode_write_call(struct rr_call *call, const struct rpcrdma_procedure *procedur
 {
 	struct buffer *buffer = call->buffer;
 	struct rpcrdma_xdr_writer writer;
+	uint8_t body[RR_AUTH_BODY_MAX];
 	const struct rr_call_header header = {
 		.xid = call->transaction.xid,
 		.rpcvers = RR_RPC_VERSION,
 		.prog = call->program->prog,
 		.vers = call->program->vers,
 		.proc = call->proc,
-		.cred = call->client->cred,
+		.cred = encode_cred(call, body),
 	};
 
 	rpcrdma_xdr_writer_init(

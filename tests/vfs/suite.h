@@ -29,6 +29,11 @@ enum {
 	SUITE_VAST = 128,   /* it can have files of almost 8 EiB */
 	SUITE_MANY = 256,   /* it can make 20,000 files in seconds */
 	SUITE_PLACES = 512, /* an entry keeps its place in a listing when other entries come and go */
+	SUITE_LOCKS = 1024,
+	SUITE_OPENS = 2048,   /* an open keeps its rights, and its file when that has no name any more */
+	SUITE_LASTING = 4096, /* handles are valid after a restart */
+	SUITE_GROUPS = 8192,  /* a caller may have more groups than AUTH_SYS has room for */
+	SUITE_SHARES = 16384  /* share reservations */
 };
 
 struct suite;

@@ -60,7 +60,7 @@ every_group_of_the_caller_counts(void **state)
 	struct rr_vfs_setattr owner = { .call.caller = &suite->super,
 		.set = { .mask = RR_VFS_SET_GID, .gid = SUITE_GROUP } };
 
-	suite_needs(suite, SUITE_IDENTITIES);
+	suite_needs(suite, SUITE_GROUPS | SUITE_IDENTITIES);
 	file = suite_file(suite, "file", "text");
 	owner.object = suite_at(&file);
 	assert_int_equal(suite_do(suite, setattr, &owner), RR_VFS_OK);

@@ -76,8 +76,9 @@ int
 main(void)
 {
 	static const struct suite_provider provider = { "ceph",
-		SUITE_IDENTITIES | SUITE_XATTRS | SUITE_DEVICES | SUITE_PLACES, setup, teardown, restart,
-		NULL, NULL, NULL, NULL, NULL };
+		SUITE_IDENTITIES | SUITE_XATTRS | SUITE_DEVICES | SUITE_PLACES | SUITE_LOCKS | SUITE_OPENS |
+			SUITE_LASTING | SUITE_GROUPS | SUITE_SHARES,
+		setup, teardown, restart, NULL, NULL, NULL, NULL, NULL };
 
 	if (!getenv("CEPH_CONF")) {
 		puts("CEPH_CONF names no cluster");

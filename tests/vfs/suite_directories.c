@@ -275,6 +275,7 @@ static void
 a_listing_goes_on_after_a_restart(void **state)
 {
 	struct suite *suite = *state;
+	suite_needs(suite, SUITE_LASTING);
 	struct rr_vfs_handle directory = suite_make(suite, &suite->root, "directory", RR_VFS_DIRECTORY, 0755);
 	struct listing *listing = listing_new(&directory);
 

@@ -48,6 +48,7 @@ static void
 a_lock_keeps_other_opens_out(void **state)
 {
 	struct suite *suite = *state;
+	suite_needs(suite, SUITE_LOCKS);
 	struct pair pair = pair_open(suite);
 	struct rr_vfs_lock refused;
 
@@ -68,6 +69,7 @@ static void
 readers_lock_together(void **state)
 {
 	struct suite *suite = *state;
+	suite_needs(suite, SUITE_LOCKS);
 	struct pair pair = pair_open(suite);
 
 	assert_int_equal(set(suite, pair.a, RR_VFS_LOCK_READ, 0, 10), RR_VFS_OK);
@@ -81,6 +83,7 @@ static void
 a_test_sets_nothing(void **state)
 {
 	struct suite *suite = *state;
+	suite_needs(suite, SUITE_LOCKS);
 	struct pair pair = pair_open(suite);
 	struct rr_vfs_lock test = lock(suite, pair.a, RR_VFS_LOCK_WRITE, 0, 10, true);
 
@@ -96,6 +99,7 @@ static void
 locks_of_one_open_replace_split_and_merge(void **state)
 {
 	struct suite *suite = *state;
+	suite_needs(suite, SUITE_LOCKS);
 	struct pair pair = pair_open(suite);
 	struct rr_vfs_lock test;
 
@@ -125,6 +129,7 @@ static void
 a_lock_to_the_end_grows_with_the_file(void **state)
 {
 	struct suite *suite = *state;
+	suite_needs(suite, SUITE_LOCKS);
 	struct pair pair = pair_open(suite);
 	struct rr_vfs_lock test;
 
@@ -141,6 +146,7 @@ static void
 close_takes_the_locks_away(void **state)
 {
 	struct suite *suite = *state;
+	suite_needs(suite, SUITE_LOCKS);
 	struct pair pair = pair_open(suite);
 
 	assert_int_equal(set(suite, pair.a, RR_VFS_LOCK_WRITE, 0, 10), RR_VFS_OK);
@@ -154,6 +160,7 @@ static void
 a_lock_takes_an_open_that_could_read_or_write(void **state)
 {
 	struct suite *suite = *state;
+	suite_needs(suite, SUITE_LOCKS);
 	struct rr_vfs_handle file = suite_file(suite, "file", "text");
 	struct rr_vfs_open *reader = suite_open(suite, &file, RR_VFS_SHARE_READ, 0);
 	struct rr_vfs_open *writer = suite_open(suite, &file, RR_VFS_SHARE_WRITE, 0);

@@ -176,6 +176,7 @@ static void
 exclusive_takes_the_file_that_the_same_verifier_made(void **state)
 {
 	struct suite *suite = *state;
+	suite_needs(suite, SUITE_LASTING);
 	struct rr_vfs_create create = creation(suite, "file", RR_VFS_FILE, RR_VFS_EXCLUSIVE);
 
 	memcpy(create.verifier, "\1\2\3\4\5\6\7\10", RR_VFS_VERIFIER);

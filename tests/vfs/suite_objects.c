@@ -8,6 +8,7 @@ static void
 a_handle_names_its_object_after_a_restart(void **state)
 {
 	struct suite *suite = *state;
+	suite_needs(suite, SUITE_LASTING);
 	struct rr_vfs_handle handle = suite_file(suite, "file", "text");
 	struct rr_vfs_handle directory = suite_make(suite, &suite->root, "directory", RR_VFS_DIRECTORY, 0755);
 	struct rr_vfs_attributes before = suite_attributes(suite, &handle), after;
@@ -24,6 +25,7 @@ static void
 a_handle_names_its_object_after_a_renaming(void **state)
 {
 	struct suite *suite = *state;
+	suite_needs(suite, SUITE_LASTING);
 	struct rr_vfs_handle handle = suite_file(suite, "old", "text");
 	struct rr_vfs_handle directory = suite_make(suite, &suite->root, "directory", RR_VFS_DIRECTORY, 0755);
 	struct rr_vfs_object object = suite_at(&handle);

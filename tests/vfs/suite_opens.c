@@ -32,6 +32,7 @@ static void
 an_open_outlives_the_last_name(void **state)
 {
 	struct suite *suite = *state;
+	suite_needs(suite, SUITE_OPENS);
 	struct rr_vfs_handle file = suite_file(suite, "file", "text");
 	struct rr_vfs_open *open = suite_open(suite, &file, BOTH, 0);
 	struct rr_vfs_object held = { .open = open }, named = suite_at(&file);
@@ -66,6 +67,7 @@ static void
 an_open_file_is_no_directory(void **state)
 {
 	struct suite *suite = *state;
+	suite_needs(suite, SUITE_OPENS);
 	struct rr_vfs_handle file = suite_file(suite, "file", "text"), other = suite_file(suite, "other", "");
 	struct rr_vfs_open *open = suite_open(suite, &file, BOTH, 0);
 	struct rr_vfs_object held = { .open = open }, root = suite_at(&suite->root);
@@ -125,7 +127,7 @@ a_mode_that_changes_later_does_not_close_an_open(void **state)
 	struct rr_vfs_open *open;
 	struct rr_vfs_object held = { 0 };
 
-	suite_needs(suite, SUITE_IDENTITIES);
+	suite_needs(suite, SUITE_OPENS | SUITE_IDENTITIES);
 	file = suite_file(suite, "file", "text");
 	suite_set_mode(suite, &file, 0666);
 	suite->caller = &suite->other;
@@ -158,6 +160,7 @@ static void
 share_reservations_keep_others_out(void **state)
 {
 	struct suite *suite = *state;
+	suite_needs(suite, SUITE_SHARES);
 	struct rr_vfs_handle file = suite_file(suite, "file", "text");
 
 	for (uint32_t i = 0; i < 12 * 12; i++) {
@@ -175,6 +178,7 @@ static void
 what_an_open_denies_is_denied_without_an_open(void **state)
 {
 	struct suite *suite = *state;
+	suite_needs(suite, SUITE_SHARES);
 	struct rr_vfs_handle file = suite_file(suite, "file", "text");
 	struct rr_vfs_object object = suite_at(&file);
 	struct rr_vfs_open *open = suite_open(suite, &file, BOTH, BOTH);
@@ -209,6 +213,7 @@ static void
 an_open_that_replaces_another_takes_its_reservation_over(void **state)
 {
 	struct suite *suite = *state;
+	suite_needs(suite, SUITE_SHARES);
 	struct rr_vfs_handle file = suite_file(suite, "file", "text");
 	struct rr_vfs_open *first = suite_open(suite, &file, BOTH, BOTH);
 	struct rr_vfs_opening narrow = { .object = { suite_at(&file).handle, first },
@@ -230,6 +235,7 @@ static void
 an_open_beside_another_has_the_same_reservation(void **state)
 {
 	struct suite *suite = *state;
+	suite_needs(suite, SUITE_SHARES);
 	struct rr_vfs_handle file = suite_file(suite, "file", "text");
 	struct rr_vfs_open *first = suite_open(suite, &file, BOTH, BOTH);
 	struct rr_vfs_opening beside = {

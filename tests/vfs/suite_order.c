@@ -81,6 +81,7 @@ static void
 an_open_that_is_closed_meanwhile_is_there_until_the_end(void **state)
 {
 	struct suite *suite = *state;
+	suite_needs(suite, SUITE_OPENS);
 	struct rr_vfs_handle file = suite_file(suite, "file", "text");
 	struct rr_vfs_open *open = suite_open(suite, &file, RR_VFS_SHARE_READ, 0);
 	char data[MANY][4];

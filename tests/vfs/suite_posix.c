@@ -194,7 +194,8 @@ keeps_places(const char *folder)
 static unsigned
 can(const char *folder)
 {
-	unsigned all = SUITE_HOLES | SUITE_COPIES;
+	unsigned all = SUITE_HOLES | SUITE_COPIES | SUITE_LOCKS | SUITE_OPENS | SUITE_LASTING | SUITE_GROUPS |
+		       SUITE_SHARES;
 
 	if (geteuid() == 0)
 		all |= SUITE_IDENTITIES | SUITE_DEVICES;

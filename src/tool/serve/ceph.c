@@ -89,5 +89,5 @@ ceph_end(void *shared)
 }
 
 /* No system call is made for CephFS, so none can hang. */
-const struct rr_serve_provider rr_serve_ceph = { CEPH_WORD, "of CephFS", ceph_path, NULL, ceph_begin,
+const struct rr_serve_provider rr_serve_ceph = { CEPH_WORD, "of CephFS", ceph_path, NULL, NULL, ceph_begin,
 	ceph_provide, NULL, ceph_end };

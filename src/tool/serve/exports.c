@@ -44,8 +44,12 @@ static const char *
 exports_name(enum rr_serve_naming naming, const struct rr_serve_provider *provider, const char *text,
 	const char *path)
 {
+	if (provider->named)
+		text = path = provider->named(path);
+	else
+		text += strlen(provider->word);
 	if (naming == RR_SERVE_BY_PATH)
-		return text + strlen(provider->word);
+		return text;
 	return naming == RR_SERVE_AS_ROOT ? "/" : strrchr(path, '/');
 }
 

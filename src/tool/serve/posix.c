@@ -45,5 +45,5 @@ posix_end(void *shared)
 	rr_posix_shared_free(shared);
 }
 
-const struct rr_serve_provider rr_serve_posix = { "", "of this machine", posix_path, rr_guard_wanted,
+const struct rr_serve_provider rr_serve_posix = { "", "of this machine", posix_path, NULL, rr_guard_wanted,
 	posix_begin, posix_provide, rr_posix_apart, posix_end };

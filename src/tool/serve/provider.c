@@ -4,7 +4,8 @@
 
 #include <string.h>
 
-static const struct rr_serve_provider *const provider_table[] = { &rr_serve_ceph, &rr_serve_posix };
+static const struct rr_serve_provider *const provider_table[] = { &rr_serve_ceph, &rr_serve_nfs,
+	&rr_serve_posix };
 
 const struct rr_serve_provider *
 rr_serve_provider(const char *argument)

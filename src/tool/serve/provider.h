@@ -21,6 +21,9 @@ struct rr_serve_provider {
 	 * and keep that in *serve. Returns the path by which the directory is known, which the caller frees;
 	 * NULL: after a message, with *status set. */
 	char *(*path)(const struct rr_tool *tool, struct rr_serve *serve, char *argument, int *status);
+	/* Returns the part of such a path that clients can have as its name. NULL: what is behind the word.
+	 */
+	const char *(*named)(const char *path);
 	/* Tells whether system calls for the directory may never return: the server then runs in a child
 	 * process (guard.h). NULL: no directory of this kind is so. */
 	bool (*may_hang)(const char *path);
@@ -39,7 +42,7 @@ struct rr_serve_provider {
 /* Returns the kind of storage that an argument for a directory names by the word in front. */
 const struct rr_serve_provider *rr_serve_provider(const char *argument);
 
-extern const struct rr_serve_provider rr_serve_posix, rr_serve_ceph;
+extern const struct rr_serve_provider rr_serve_posix, rr_serve_ceph, rr_serve_nfs;
 /* The options of directories in CephFS, whose state is a struct rr_serve_ceph. */
 extern const struct rr_option rr_serve_ceph_options[];
 
@@ -48,9 +51,15 @@ struct rr_serve_ceph {
 	char file_system[256];   /* "": the cluster's default */
 };
 
+/* Of directories of another NFS server. */
+struct rr_serve_nfs {
+	char query[512]; /* of the URLs, with the '?'; "": there is none */
+};
+
 /* What kinds of storage keep of options and arguments. */
 union rr_serve_storage {
 	struct rr_serve_ceph ceph;
+	struct rr_serve_nfs nfs;
 };
 
 #endif

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Directories of another NFS server, as a kind of storage that is served: nfs://HOST/PATH, by version 3. */
+#include <rpcrdma/error.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "nfs/client.h"
+#include "tool/serve/serve.h"
+#include "vfs/nfs/v3/v3.h"
+
+/* For so long, a lost connection is tried again; then clients get an error that has them try again. */
+#define NFS_RETRY (60 * RR_SECOND)
+
+/* What the threads share. */
+struct nfs_served {
+	struct rr_v3_export exports[RR_SERVE_EXPORTS];
+	struct rr_v3_shared *shared;
+};
+
+/* Cuts the options off the URL, which are the same for all directories. */
+static char *
+nfs_path(const struct rr_tool *tool, struct rr_serve *serve, char *argument, int *status)
+{
+	char *query = argument + strcspn(argument, "?"), *kept = serve->storage.nfs.query, *path;
+	struct rr_text text;
+	struct rr_url url;
+
+	*status = RR_EXIT_USAGE;
+	if (rr_url_parse(argument, &url, &text) < 0) {
+		rr_tool_usage(tool, "%s: %s", argument, text.text);
+		return NULL;
+	}
+	if (url.version > RR_NFS_VERSION_3) {
+		rr_tool_usage(
+			tool, "%s: directories of other servers are served by version 3 of NFS", argument);
+		return NULL;
+	}
+	if ((serve->provider && strcmp(kept, query) != 0) ||
+		strlen(query) >= sizeof(serve->storage.nfs.query)) {
+		rr_tool_usage(tool, "%s: the URLs of all directories have the same options", argument);
+		return NULL;
+	}
+	memmove(kept, query, strlen(query) + 1);
+	*query = '\0';
+	path = strdup(argument);
+	if (!path)
+		*status = rr_tool_fail(tool, "out of memory");
+	return path;
+}
+
+/* Returns the path of the URL. */
+static const char *
+nfs_named(const char *path)
+{
+	const char *host = strstr(path, "//"), *slash = host ? strchr(host + 2, '/') : NULL;
+
+	return slash ? slash : "/";
+}
+
+/* Finds the directory that the URL names, and the service of its server. */
+static int
+nfs_find(struct rpcrdma_engine *engine, const char *address, struct rr_v3_export *export,
+	struct rr_client_config *service, struct rr_text *text)
+{
+	const struct rpcrdma_nfs_config config = { 0 };
+	struct rpcrdma_nfs_object object;
+	struct rpcrdma_nfs *nfs;
+	struct rr_url url;
+	int error = rr_url_parse(address, &url, text);
+
+	url.version = RR_NFS_VERSION_3;
+	if (!error)
+		error = rr_nfs_open_url(engine, &config, &url, url.path, &nfs, text);
+	if (error)
+		return error;
+	error = rr_nfs_walk_below(nfs, "", true, &object);
+	if (error) {
+		rr_fail(text, -RPCRDMA_ERR_SYSTEM, "%.300s", rr_nfs_explain(nfs));
+	} else if (object.type != RPCRDMA_NFS_DIRECTORY) {
+		error = rr_fail(text, -RPCRDMA_ERR_INVAL, "it is no directory");
+	} else {
+		*service = *rr_nfs_service(nfs);
+		export->root_length = object.handle.length;
+		memcpy(export->root, object.handle.data, object.handle.length);
+	}
+	rpcrdma_nfs_close(nfs);
+	return error ? -RPCRDMA_ERR_SYSTEM : 0;
+}
+
+/* Finds all directories. They must be of one server. */
+static int
+nfs_find_all(struct rr_serve *serve, struct rpcrdma_engine *engine, struct nfs_served *served,
+	struct rr_client_config *service, struct rr_text *text)
+{
+	for (uint32_t i = 0; i < serve->tree.export_count; i++) {
+		struct rr_client_config other;
+		char address[RR_URL_PATH + RR_URL_HOST];
+		struct rr_text why = { "" };
+
+		snprintf(address, sizeof(address), "%s%s", serve->exports[i].path, serve->storage.nfs.query);
+		served->exports[i].name = serve->exports[i].name;
+		if (nfs_find(engine, address, &served->exports[i], i == 0 ? service : &other, &why) < 0)
+			return rr_fail(text, -RPCRDMA_ERR_SYSTEM, "%.200s: %.300s", serve->exports[i].path,
+				why.text);
+		if (i > 0 && (other.address_size != service->address_size ||
+				     memcmp(&other.address, &service->address, other.address_size) != 0))
+			return rr_fail(text, -RPCRDMA_ERR_INVAL,
+				"%.200s: the directories of one other server can be served",
+				serve->exports[i].path);
+	}
+	return 0;
+}
+
+static int
+nfs_begin(struct rr_serve *serve, void **shared, struct rr_text *text)
+{
+	struct nfs_served *served = calloc(1, sizeof(*served));
+	struct rr_v3_config config = { .export_count = serve->tree.export_count,
+		.read_only = serve->tree.read_only };
+	struct rpcrdma_engine *engine;
+	int error;
+
+	_Static_assert((int)RR_V3_KEY == (int)RR_VFS_KEY, "one key for both");
+	if (!served)
+		return rr_fail(text, -RPCRDMA_ERR_NOMEM, "out of memory");
+	*shared = served;
+	error = rr_engine_new(&rr_env_system, &rr_engine_config_default, &engine);
+	if (error)
+		return rr_fail(text, error, "the engine cannot start: %s", rpcrdma_strerror(error));
+	error = nfs_find_all(serve, engine, served, &config.rpc, text);
+	rpcrdma_engine_free(engine);
+	if (error)
+		return error;
+	config.exports = served->exports;
+	config.rpc.retry = NFS_RETRY;
+	memcpy(config.key, serve->tree.key, sizeof(config.key));
+	return rr_v3_shared_new(&rr_env_system, &config, &served->shared, text);
+}
+
+static int
+nfs_provide(void *shared, const struct rr_serve *serve, struct rpcrdma_engine *engine, struct rr_vfs **vfs,
+	struct rr_text *text)
+{
+	(void)serve;
+	return rr_v3_new(engine, ((struct nfs_served *)shared)->shared, vfs, text);
+}
+
+static void
+nfs_end(void *shared)
+{
+	struct nfs_served *served = shared;
+
+	if (served)
+		rr_v3_shared_free(served->shared);
+	free(served);
+}
+
+const struct rr_serve_provider rr_serve_nfs = { "nfs:", "of another NFS server", nfs_path, nfs_named, NULL,
+	nfs_begin, nfs_provide, NULL, nfs_end };

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The data of files, and opens, of which version 3 knows nothing. */
+#include <string.h>
+
+#include "base/checked.h"
+#include "ulb/limits.h"
+#include "vfs/nfs/v3/v3_private.h"
+
+#define INPUT(job, type) rr_container((job)->call, struct rr_vfs_##type, call)
+
+/* Returns RR_VFS_OPEN_MODE where the call names an open that was not made for this. */
+static enum rr_vfs_status
+data_may(const struct rr_v3_job *job, uint32_t access)
+{
+	return job->open && !(job->open->access & access) ? RR_VFS_OPEN_MODE : RR_VFS_OK;
+}
+
+/* Returns the status of a READ or WRITE that failed. RFC 1813, 3.3.6 and 3.3.7: NFS3ERR_INVAL if the object
+ * is no regular file. */
+static enum rr_vfs_status
+data_status(enum rr_vfs_status status, const struct rr_vfs_known *known)
+{
+	if (status != RR_VFS_INVAL || !known->valid || known->attributes.type == RR_VFS_FILE)
+		return status;
+	return known->attributes.type == RR_VFS_DIRECTORY ? RR_VFS_ISDIR : RR_VFS_WRONG_TYPE;
+}
+
+/* ---- READ ---- */
+
+static void data_read(struct rr_v3_job *job, enum rr_vfs_status status);
+
+/* Begins the READ of the next octets that are missing. */
+static enum rr_vfs_status
+data_read_next(struct rr_v3_job *job)
+{
+	const struct rr_vfs_read *read = INPUT(job, read);
+	uint32_t length = (uint32_t)rr_min(read->size - job->moved, RR_NFS_IO_MAX);
+
+	job->args.read = (READ3args){ rr_v3_fh(&job->objects[0]), read->offset + job->moved, length };
+	job->rpc.sink_count = 1;
+	job->rpc.sinks[0] = (struct rpcrdma_sink){ (uint8_t *)read->data + job->moved, length };
+	return rr_v3_call(job, NFSPROC3_READ, data_read);
+}
+
+/* Takes the data of a READ, which is where it belongs already, or came inline. Returns RR_VFS_IO where the
+ * result makes no sense. */
+static enum rr_vfs_status
+data_take(struct rr_v3_job *job)
+{
+	const READ3resok *ok = &job->result.read.u.resok;
+	uint8_t *at = (uint8_t *)INPUT(job, read)->data + job->moved;
+
+	if (ok->data.length > job->args.read.count || ok->count != ok->data.length ||
+		(ok->count == 0 && !ok->eof))
+		return RR_VFS_IO;
+	if (ok->data.data != at && ok->data.length > 0)
+		memcpy(at, ok->data.data, ok->data.length);
+	job->moved += ok->data.length;
+	return RR_VFS_OK;
+}
+
+/* RFC 1813, 3.3.6: the other server may return fewer octets than it was asked for. */
+static void
+data_read(struct rr_v3_job *job, enum rr_vfs_status status)
+{
+	struct rr_vfs_read *read = INPUT(job, read);
+
+	rr_v3_known(&job->result.read.u.resok.file_attributes, &read->object_after);
+	if (status == RR_VFS_OK)
+		status = data_take(job);
+	if (status != RR_VFS_OK) {
+		rr_v3_end(job, data_status(status, &read->object_after));
+		return;
+	}
+	read->eof = job->result.read.u.resok.eof;
+	if (!read->eof && job->moved < read->size) {
+		data_read_next(job);
+		return;
+	}
+	read->length = job->moved;
+	rr_v3_end(job, RR_VFS_OK);
+}
+
+enum rr_vfs_status
+rr_v3_read(struct rr_v3_job *job)
+{
+	struct rr_vfs_read *read = INPUT(job, read);
+	enum rr_vfs_status status = data_may(job, RR_VFS_SHARE_READ);
+
+	if (status == RR_VFS_OK && !read->data && read->size > 0) {
+		read->data = read->memory(read, read->size);
+		if (!read->data)
+			status = RR_VFS_NO_BUFFER;
+	}
+	return status == RR_VFS_OK ? data_read_next(job) : status;
+}
+
+/* ---- WRITE and COMMIT ---- */
+
+static uint64_t
+data_verifier(const writeverf3 verifier)
+{
+	uint64_t value;
+
+	memcpy(&value, verifier, sizeof(value));
+	return value;
+}
+
+static void data_written(struct rr_v3_job *job, enum rr_vfs_status status);
+
+/* Begins the WRITE of the next octets that the other server has not taken yet. */
+static enum rr_vfs_status
+data_write_next(struct rr_v3_job *job)
+{
+	const struct rr_vfs_write *write = INPUT(job, write);
+	uint32_t length = (uint32_t)rr_min(write->length - job->moved, RR_NFS_IO_MAX);
+
+	job->args.write = (WRITE3args){
+		.file = rr_v3_fh(&job->objects[0]),
+		.offset = write->offset + job->moved,
+		.count = length,
+		.stable = (stable_how)write->stable,
+		.data = { (const uint8_t *)write->data + job->moved, length },
+	};
+	return rr_v3_call(job, NFSPROC3_WRITE, data_written);
+}
+
+/* Notes the result of a WRITE. Returns RR_VFS_IO where it makes no sense. The verifier is that of the first
+ * WRITE: if the other server lost data since, that of a commit differs from it. */
+static enum rr_vfs_status
+data_note(struct rr_v3_job *job)
+{
+	struct rr_vfs_write *write = INPUT(job, write);
+	const WRITE3resok *ok = &job->result.write.u.resok;
+
+	if (ok->count > job->args.write.count || (ok->count == 0 && job->args.write.count > 0) ||
+		ok->committed < (stable_how)write->stable)
+		return RR_VFS_IO;
+	if (job->moved == 0) {
+		write->verifier = data_verifier(ok->verf);
+		write->committed = (enum rr_vfs_stable)ok->committed;
+	}
+	write->committed = (enum rr_vfs_stable)rr_min(write->committed, ok->committed);
+	job->moved += ok->count;
+	return RR_VFS_OK;
+}
+
+/* RFC 1813, 3.3.7: the other server may write fewer octets than it was given. What was written before an
+ * error counts. */
+static void
+data_written(struct rr_v3_job *job, enum rr_vfs_status status)
+{
+	struct rr_vfs_write *write = INPUT(job, write);
+
+	rr_v3_change(&job->result.write.u.resok.file_wcc, &write->change);
+	write->change.exact = false;
+	if (status == RR_VFS_OK)
+		status = data_note(job);
+	if (status == RR_VFS_OK && job->moved < write->length) {
+		data_write_next(job);
+		return;
+	}
+	write->count = job->moved;
+	rr_v3_end(job, job->moved > 0 ? RR_VFS_OK : data_status(status, &write->change.after));
+}
+
+enum rr_vfs_status
+rr_v3_write(struct rr_v3_job *job)
+{
+	enum rr_vfs_status status = data_may(job, RR_VFS_SHARE_WRITE);
+
+	return status == RR_VFS_OK ? data_write_next(job) : status;
+}
+
+static void
+data_committed(struct rr_v3_job *job, enum rr_vfs_status status)
+{
+	struct rr_vfs_commit *commit = INPUT(job, commit);
+
+	rr_v3_change(&job->result.commit.u.resok.file_wcc, &commit->change);
+	if (status == RR_VFS_OK)
+		commit->verifier = data_verifier(job->result.commit.u.resok.verf);
+	rr_v3_end(job, status);
+}
+
+/* RFC 1813, 3.3.21: "If count is 0, a flush from offset to the end of file is done." */
+enum rr_vfs_status
+rr_v3_commit(struct rr_v3_job *job)
+{
+	const struct rr_vfs_commit *commit = INPUT(job, commit);
+	uint32_t count = commit->length > UINT32_MAX ? 0 : (uint32_t)commit->length;
+
+	job->args.commit = (COMMIT3args){ rr_v3_fh(&job->objects[0]), commit->offset, count };
+	return rr_v3_call(job, NFSPROC3_COMMIT, data_committed);
+}
+
+/* ---- Opens ---- */
+
+/* Makes the open. */
+static enum rr_vfs_status
+data_open_make(struct rr_v3_job *job)
+{
+	struct rr_vfs_opening *opening = INPUT(job, opening);
+	struct rr_vfs_open *open = rr_alloc(job->vfs->env, sizeof(*open));
+
+	if (!open)
+		return RR_VFS_BUSY;
+	open->handle = job->objects[0];
+	open->user = job->user;
+	open->access = opening->access;
+	opening->open = open;
+	job->vfs->opens++;
+	return RR_VFS_OK;
+}
+
+/* Returns why an object of this type is not opened. */
+static enum rr_vfs_status
+data_open_type(enum rr_vfs_type type)
+{
+	switch (type) {
+	case RR_VFS_FILE: return RR_VFS_OK;
+	case RR_VFS_DIRECTORY: return RR_VFS_ISDIR;
+	case RR_VFS_LINK: return RR_VFS_SYMLINK;
+	default: return RR_VFS_WRONG_TYPE;
+	}
+}
+
+/* The owner of a file may open it whatever its mode says; RFC 1813, 4.4: "the server should allow the owner
+ * of the file to access the file regardless of the permission setting". */
+static void
+data_open_may(struct rr_v3_job *job, enum rr_vfs_status status)
+{
+	struct rr_vfs_opening *opening = INPUT(job, opening);
+	const ACCESS3resok *ok = &job->result.access.u.resok;
+	const struct rr_vfs_known *known = &opening->object_after;
+
+	rr_v3_known(&ok->obj_attributes, &opening->object_after);
+	if (status == RR_VFS_OK && !known->valid)
+		status = RR_VFS_IO;
+	if (status == RR_VFS_OK)
+		status = data_open_type(known->attributes.type);
+	if (status == RR_VFS_OK && job->args.access.access & ~ok->access &&
+		known->attributes.uid != job->user.uid)
+		status = RR_VFS_ACCESS;
+	if (status == RR_VFS_OK)
+		status = data_open_make(job);
+	rr_v3_end(job, status);
+}
+
+enum rr_vfs_status
+rr_v3_open(struct rr_v3_job *job)
+{
+	const struct rr_vfs_opening *opening = INPUT(job, opening);
+	uint32_t access = 0;
+
+	/* The rights that an earlier open of the file gives are not checked again. */
+	if (opening->access & RR_VFS_SHARE_READ && !(job->open && job->open->access & RR_VFS_SHARE_READ))
+		access |= ACCESS3_READ;
+	if (opening->access & RR_VFS_SHARE_WRITE && !(job->open && job->open->access & RR_VFS_SHARE_WRITE))
+		access |= ACCESS3_MODIFY;
+	job->args.access = (ACCESS3args){ rr_v3_fh(&job->objects[0]), access };
+	return rr_v3_call(job, NFSPROC3_ACCESS, data_open_may);
+}

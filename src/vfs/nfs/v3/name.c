@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Operations on entries of directories, but for their creation. */
+#include <string.h>
+
+#include "vfs/nfs/v3/v3_private.h"
+
+#define INPUT(job, type) rr_container((job)->call, struct rr_vfs_##type, call)
+
+/* Returns the name of an entry as an argument; bad: RR_VFS_OK, or why it can be none. */
+static diropargs3
+name_entry(const struct rr_v3_handle *directory, struct rpcrdma_bytes name, enum rr_vfs_status *bad)
+{
+	char text[RR_VFS_NAME_MAX + 1];
+	enum rr_vfs_status status = rr_vfs_name(name, text);
+
+	if (status != RR_VFS_OK && *bad == RR_VFS_OK)
+		*bad = status;
+	return (diropargs3){ rr_v3_fh(directory), name };
+}
+
+/* ---- LOOKUP ---- */
+
+/* Ends a lookup whose object's attributes were asked for by GETATTR. */
+static void
+name_found_attributes(struct rr_v3_job *job, enum rr_vfs_status status)
+{
+	struct rr_vfs_lookup *lookup = INPUT(job, lookup);
+
+	if (status == RR_VFS_OK &&
+		!rr_v3_attributes(&job->result.getattr.u.resok.obj_attributes, &lookup->attributes))
+		status = RR_VFS_IO;
+	/* "." and ".." were not looked up, but are entries of directories alone. */
+	if (status == RR_VFS_OK && job->created && lookup->attributes.type != RR_VFS_DIRECTORY)
+		status = RR_VFS_NOTDIR;
+	rr_v3_end(job, status);
+}
+
+static void
+name_found(struct rr_v3_job *job, enum rr_vfs_status status)
+{
+	struct rr_vfs_lookup *lookup = INPUT(job, lookup);
+	const LOOKUP3res *result = &job->result.lookup;
+
+	rr_v3_known(status == RR_VFS_OK ? &result->u.resok.dir_attributes : &result->u.resfail.dir_attributes,
+		&lookup->directory_after);
+	if (status == RR_VFS_OK)
+		status = rr_v3_encode(&job->vfs->shared->handles, job->objects[0].export,
+			result->u.resok.object, &lookup->handle);
+	if (status != RR_VFS_OK || (result->u.resok.obj_attributes.attributes_follow &&
+					   rr_v3_attributes(&result->u.resok.obj_attributes.u.attributes,
+						   &lookup->attributes))) {
+		rr_v3_end(job, status);
+		return;
+	}
+	job->objects[1].export = job->objects[0].export;
+	job->objects[1].length = result->u.resok.object.data.length;
+	memcpy(job->objects[1].data, result->u.resok.object.data.data, job->objects[1].length);
+	job->args.getattr.object = rr_v3_fh(&job->objects[1]);
+	rr_v3_call(job, NFSPROC3_GETATTR, name_found_attributes);
+}
+
+/* Nothing above the root of an export is looked up. */
+enum rr_vfs_status
+rr_v3_lookup(struct rr_v3_job *job)
+{
+	struct rr_vfs_lookup *lookup = INPUT(job, lookup);
+	enum rr_vfs_status status = RR_VFS_OK;
+	diropargs3 what = name_entry(&job->objects[0], lookup->name, &status);
+	bool itself = status == RR_VFS_BAD_NAME &&
+		      (lookup->name.length == 1 || rr_v3_is_root(job->vfs, &job->objects[0]));
+
+	if (itself) {
+		job->created = true;
+		status = rr_v3_encode(
+			&job->vfs->shared->handles, job->objects[0].export, what.dir, &lookup->handle);
+		job->args.getattr.object = what.dir;
+		return status == RR_VFS_OK ? rr_v3_call(job, NFSPROC3_GETATTR, name_found_attributes)
+					   : status;
+	}
+	if (status != RR_VFS_OK && status != RR_VFS_BAD_NAME)
+		return status;
+	job->args.lookup.what = what;
+	return rr_v3_call(job, NFSPROC3_LOOKUP, name_found);
+}
+
+/* ---- LINK ---- */
+
+static void
+name_linked(struct rr_v3_job *job, enum rr_vfs_status status)
+{
+	struct rr_vfs_link *link = INPUT(job, link);
+	const LINK3resok *ok = &job->result.link.u.resok;
+
+	rr_v3_known(&ok->file_attributes, &link->file_after);
+	rr_v3_change(&ok->linkdir_wcc, &link->directory_change);
+	if ((status == RR_VFS_INVAL || status == RR_VFS_PERM) && link->file_after.valid &&
+		link->file_after.attributes.type == RR_VFS_DIRECTORY)
+		status = RR_VFS_ISDIR;
+	rr_v3_end(job, status);
+}
+
+enum rr_vfs_status
+rr_v3_link(struct rr_v3_job *job)
+{
+	const struct rr_vfs_link *link = INPUT(job, link);
+	enum rr_vfs_status status = RR_VFS_OK;
+
+	job->args.link =
+		(LINK3args){ rr_v3_fh(&job->objects[0]), name_entry(&job->objects[1], link->name, &status) };
+	return status == RR_VFS_OK ? rr_v3_call(job, NFSPROC3_LINK, name_linked) : status;
+}
+
+/* ---- REMOVE and RMDIR ---- */
+
+static void
+name_removed(struct rr_v3_job *job, enum rr_vfs_status status)
+{
+	rr_v3_change(&job->result.remove.u.resok.dir_wcc, &INPUT(job, remove)->directory_change);
+	rr_v3_end(job, status);
+}
+
+/* Removes an entry of which it is known whether it is that of a directory. */
+static void
+name_remove(struct rr_v3_job *job, enum rr_vfs_status status)
+{
+	const struct rr_vfs_remove *remove = INPUT(job, remove);
+	const post_op_attr *attributes = &job->result.lookup.u.resok.obj_attributes;
+	bool directory = attributes->attributes_follow && attributes->u.attributes.type == NF3DIR;
+
+	if (status != RR_VFS_OK) {
+		rr_v3_known(&job->result.lookup.u.resfail.dir_attributes,
+			&INPUT(job, remove)->directory_change.after);
+		rr_v3_end(job, status);
+		return;
+	}
+	job->args.remove.object = (diropargs3){ rr_v3_fh(&job->objects[0]), remove->name };
+	rr_v3_call(job, directory ? NFSPROC3_RMDIR : NFSPROC3_REMOVE, name_removed);
+}
+
+enum rr_vfs_status
+rr_v3_remove(struct rr_v3_job *job)
+{
+	const struct rr_vfs_remove *remove = INPUT(job, remove);
+	enum rr_vfs_status status = RR_VFS_OK;
+	diropargs3 entry = name_entry(&job->objects[0], remove->name, &status);
+
+	if (status != RR_VFS_OK)
+		return status;
+	switch (remove->what) {
+	case RR_VFS_REMOVE_ANY: job->args.lookup.what = entry; break;
+	case RR_VFS_REMOVE_FILE: job->args.remove.object = entry; break;
+	case RR_VFS_REMOVE_DIRECTORY: job->args.rmdir.object = entry; break;
+	}
+	if (remove->what == RR_VFS_REMOVE_ANY)
+		return rr_v3_call(job, NFSPROC3_LOOKUP, name_remove);
+	return rr_v3_call(
+		job, remove->what == RR_VFS_REMOVE_FILE ? NFSPROC3_REMOVE : NFSPROC3_RMDIR, name_removed);
+}
+
+/* ---- RENAME ---- */
+
+static void
+name_renamed(struct rr_v3_job *job, enum rr_vfs_status status)
+{
+	struct rr_vfs_rename *rename = INPUT(job, rename);
+	const RENAME3resok *ok = &job->result.rename.u.resok;
+
+	rr_v3_change(&ok->fromdir_wcc, &rename->from_change);
+	rr_v3_change(&ok->todir_wcc, &rename->to_change);
+	rr_v3_end(job, status);
+}
+
+enum rr_vfs_status
+rr_v3_rename(struct rr_v3_job *job)
+{
+	const struct rr_vfs_rename *rename = INPUT(job, rename);
+	enum rr_vfs_status status = RR_VFS_OK;
+
+	job->args.rename = (RENAME3args){ name_entry(&job->objects[0], rename->old_name, &status),
+		name_entry(&job->objects[1], rename->new_name, &status) };
+	return status == RR_VFS_OK ? rr_v3_call(job, NFSPROC3_RENAME, name_renamed) : status;
+}

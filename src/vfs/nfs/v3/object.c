@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Operations on an object and its attributes, and on its file system. */
+#include <string.h>
+
+#include "base/checked.h"
+#include "vfs/nfs/v3/v3_private.h"
+
+/* Returns the structure of the operation. */
+#define INPUT(job, type) rr_container((job)->call, struct rr_vfs_##type, call)
+
+static void
+object_got(struct rr_v3_job *job, enum rr_vfs_status status)
+{
+	struct rr_vfs_getattr *getattr = INPUT(job, getattr);
+
+	if (status == RR_VFS_OK &&
+		!rr_v3_attributes(&job->result.getattr.u.resok.obj_attributes, &getattr->attributes))
+		status = RR_VFS_IO;
+	rr_v3_end(job, status);
+}
+
+enum rr_vfs_status
+rr_v3_getattr(struct rr_v3_job *job)
+{
+	job->args.getattr.object = rr_v3_fh(&job->objects[0]);
+	return rr_v3_call(job, NFSPROC3_GETATTR, object_got);
+}
+
+static void
+object_set(struct rr_v3_job *job, enum rr_vfs_status status)
+{
+	struct rr_vfs_setattr *setattr = INPUT(job, setattr);
+
+	rr_v3_change(&job->result.setattr.u.resok.obj_wcc, &setattr->change);
+	if (status == RR_VFS_OK)
+		setattr->applied = setattr->set.mask;
+	if (setattr->change.after.valid && setattr->change.after.attributes.type == RR_VFS_LINK)
+		setattr->applied &= ~(uint32_t)RR_VFS_SET_MODE;
+	rr_v3_end(job, status);
+}
+
+enum rr_vfs_status
+rr_v3_setattr(struct rr_v3_job *job)
+{
+	const struct rr_vfs_setattr *setattr = INPUT(job, setattr);
+	SETATTR3args *args = &job->args.setattr;
+	enum rr_vfs_status status = rr_v3_set(&setattr->set, &args->new_attributes);
+
+	/* Only what the open gives, the size, is set as the user that has opened the file. */
+	if (job->open && setattr->set.mask & ~(uint32_t)RR_VFS_SET_SIZE) {
+		job->user.uid = job->call->caller->uid;
+		job->user.gid = job->call->caller->gid;
+	}
+	args->object = rr_v3_fh(&job->objects[0]);
+	args->guard.check = setattr->guarded;
+	args->guard.u.obj_ctime = (nfstime3){ (uint32_t)setattr->guard.seconds, setattr->guard.nanoseconds };
+	return status == RR_VFS_OK ? rr_v3_call(job, NFSPROC3_SETATTR, object_set) : status;
+}
+
+/* Returns the rights that make sense for an object of the type. */
+static uint32_t
+object_rights(enum rr_vfs_type type)
+{
+	return type == RR_VFS_DIRECTORY
+		       ? RR_VFS_MAY_READ | RR_VFS_MAY_LOOKUP | RR_VFS_MAY_MODIFY | RR_VFS_MAY_EXTEND |
+				 RR_VFS_MAY_DELETE
+		       : RR_VFS_MAY_READ | RR_VFS_MAY_MODIFY | RR_VFS_MAY_EXTEND | RR_VFS_MAY_EXECUTE;
+}
+
+static void
+object_may(struct rr_v3_job *job, enum rr_vfs_status status)
+{
+	struct rr_vfs_access *access = INPUT(job, access);
+	const ACCESS3resok *ok = &job->result.access.u.resok;
+
+	rr_v3_known(&ok->obj_attributes, &access->object_after);
+	if (status == RR_VFS_OK) {
+		access->supported = access->asked & job->args.access.access;
+		if (access->object_after.valid)
+			access->supported &= object_rights(access->object_after.attributes.type);
+		access->granted = ok->access & access->supported;
+		if (rr_vfs_is_read_only(&job->vfs->base, job->call))
+			access->granted &=
+				~(uint32_t)(RR_VFS_MAY_MODIFY | RR_VFS_MAY_EXTEND | RR_VFS_MAY_DELETE);
+	}
+	rr_v3_end(job, status);
+}
+
+enum rr_vfs_status
+rr_v3_access(struct rr_v3_job *job)
+{
+	const uint32_t all = ACCESS3_READ | ACCESS3_LOOKUP | ACCESS3_MODIFY | ACCESS3_EXTEND |
+			     ACCESS3_DELETE | ACCESS3_EXECUTE;
+
+	job->args.access = (ACCESS3args){ rr_v3_fh(&job->objects[0]), INPUT(job, access)->asked & all };
+	return rr_v3_call(job, NFSPROC3_ACCESS, object_may);
+}
+
+static void
+object_target(struct rr_v3_job *job, enum rr_vfs_status status)
+{
+	struct rr_vfs_readlink *readlink = INPUT(job, readlink);
+	const READLINK3resok *ok = &job->result.readlink.u.resok;
+
+	rr_v3_known(&ok->symlink_attributes, &readlink->object_after);
+	/* RFC 1813, 3.3.5: "NFS3ERR_INVAL The READLINK operation is only valid for symbolic links." */
+	if (status == RR_VFS_INVAL)
+		status = RR_VFS_WRONG_TYPE;
+	if (status == RR_VFS_OK && ok->data.length > readlink->size)
+		status = RR_VFS_IO;
+	if (status == RR_VFS_OK) {
+		readlink->length = ok->data.length;
+		memcpy(readlink->target, ok->data.data, ok->data.length);
+	}
+	rr_v3_end(job, status);
+}
+
+enum rr_vfs_status
+rr_v3_readlink(struct rr_v3_job *job)
+{
+	job->args.readlink.symlink = rr_v3_fh(&job->objects[0]);
+	return rr_v3_call(job, NFSPROC3_READLINK, object_target);
+}
+
+/* ---- File systems ---- */
+
+static void
+object_space(struct rr_v3_job *job, enum rr_vfs_status status)
+{
+	struct rr_vfs_statfs *statfs = INPUT(job, statfs);
+	const FSSTAT3resok *ok = &job->result.fsstat.u.resok;
+
+	rr_v3_known(&ok->obj_attributes, &statfs->object_after);
+	if (status == RR_VFS_OK) {
+		statfs->octets = ok->tbytes;
+		statfs->octets_free = ok->fbytes;
+		statfs->octets_for_all = ok->abytes;
+		statfs->files = ok->tfiles;
+		statfs->files_free = ok->ffiles;
+		statfs->files_for_all = ok->afiles;
+	}
+	rr_v3_end(job, status);
+}
+
+enum rr_vfs_status
+rr_v3_statfs(struct rr_v3_job *job)
+{
+	job->args.fsstat.fsroot = rr_v3_fh(&job->objects[0]);
+	return rr_v3_call(job, NFSPROC3_FSSTAT, object_space);
+}
+
+static void
+object_names(struct rr_v3_job *job, enum rr_vfs_status status)
+{
+	struct rr_vfs_limits *limits = INPUT(job, limits);
+	const PATHCONF3resok *ok = &job->result.pathconf.u.resok;
+
+	rr_v3_known(&ok->obj_attributes, &limits->object_after);
+	if (status == RR_VFS_OK) {
+		limits->link_max = ok->linkmax;
+		limits->name_max = (uint32_t)rr_min(ok->name_max, RR_VFS_NAME_MAX);
+		limits->case_insensitive = ok->case_insensitive;
+		limits->case_preserving = ok->case_preserving;
+	}
+	rr_v3_end(job, status);
+}
+
+static void
+object_sizes(struct rr_v3_job *job, enum rr_vfs_status status)
+{
+	struct rr_vfs_limits *limits = INPUT(job, limits);
+	const FSINFO3resok *ok = &job->result.fsinfo.u.resok;
+
+	if (status != RR_VFS_OK) {
+		rr_v3_end(job, status);
+		return;
+	}
+	limits->file_max = ok->maxfilesize;
+	limits->time_delta = (struct rr_vfs_time){ ok->time_delta.seconds, ok->time_delta.nseconds };
+	limits->clone_block = 0;
+	limits->xattrs = false;
+	job->args.pathconf.object = rr_v3_fh(&job->objects[0]);
+	rr_v3_call(job, NFSPROC3_PATHCONF, object_names);
+}
+
+enum rr_vfs_status
+rr_v3_limits(struct rr_v3_job *job)
+{
+	job->args.fsinfo.fsroot = rr_v3_fh(&job->objects[0]);
+	return rr_v3_call(job, NFSPROC3_FSINFO, object_sizes);
+}
