@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <rpcrdma/error.h>
 #include <sched.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <unistd.h>
 
@@ -38,7 +39,10 @@ struct rr_loop {
 	struct rr_watch *alone;  /* the only watch that was ready in the last wait that had any; else NULL */
 	struct rr_watch *likely; /* has look(), and was ready alone twice in a row; else NULL */
 	uint32_t found;          /* turns in a row in which look() of `likely` found something */
-	bool waits;              /* the last call of epoll_wait(2) in this turn was allowed to wait */
+	struct rr_payers payers;
+	struct rr_payer *payer; /* who pays for what is done now; NULL: nobody */
+	uint64_t pays_since;    /* the time; 0: nobody is charged in this turn so far */
+	bool waits;             /* the last call of epoll_wait(2) in this turn was allowed to wait */
 	struct rr_peer_log peer_log;
 };
 
@@ -64,6 +68,7 @@ rr_loop_new(const struct rr_env *env)
 	}
 	loop->env = env;
 	rr_heap_init(&loop->timers, loop_timer_is_before);
+	rr_payers_init(&loop->payers);
 	rr_list_init(&loop->tasks);
 	rr_list_init(&loop->graves);
 	rr_peer_log_init(&loop->peer_log, loop);
@@ -187,6 +192,7 @@ void
 rr_task_init(struct rr_task *task, void (*run)(struct rr_task *task))
 {
 	task->run = run;
+	task->payer = NULL;
 	rr_list_init(&task->link);
 }
 
@@ -261,6 +267,13 @@ rr_loop_poll(struct rr_loop *loop, uint64_t limit)
 	loop->polls = false;
 }
 
+/* Returns the payer of a watch or a task; NULL if it has none. */
+static struct rr_payer *
+loop_payer(struct rr_payer *const *payer)
+{
+	return payer ? *payer : NULL;
+}
+
 /* Calls look() of the watch whose descriptor is likely to be readable, if there is one, and returns whether
  * it found something. Does not call it if tasks are queued, as these need not wait. */
 static bool
@@ -270,11 +283,13 @@ loop_look(struct rr_loop *loop)
 	for (int i = 0; i < LOOKS && loop->likely && loop->found < FOUND_MAX; i++) {
 		if (!rr_list_empty(&loop->tasks))
 			break;
+		loop->payer = loop_payer(loop->likely->payer);
 		if (loop->likely->look(loop->likely)) {
 			loop->found++;
 			return true;
 		}
 	}
+	loop->payer = NULL;
 	/* The time that look() may have read is too old after a wait. */
 	loop->now = 0;
 	return false;
@@ -333,23 +348,124 @@ loop_wait(struct rr_loop *loop, int limit)
 	return n;
 }
 
-/* Calls ready() of each watch whose descriptor is ready, with the events that came. Skips a watch that was
- * removed meanwhile: its pointer in loop->ready is NULL. */
+/* ---- Who pays ---- */
+
+struct rr_payers *
+rr_loop_payers(struct rr_loop *loop)
+{
+	return &loop->payers;
+}
+
+struct rr_payer *
+rr_loop_pay(struct rr_loop *loop, struct rr_payer *payer, uint64_t now)
+{
+	struct rr_payer *before = loop->payer;
+
+	if (before && loop->pays_since > 0 && now > loop->pays_since)
+		rr_payer_charge(&loop->payers, before, now - loop->pays_since);
+	loop->payer = payer;
+	loop->pays_since = now;
+	return before;
+}
+
+bool
+rr_loop_charges(const struct rr_loop *loop)
+{
+	return loop->pays_since > 0;
+}
+
+/* Begins or ends the accounts of a turn. */
+static void
+loop_clear_account(struct rr_loop *loop)
+{
+	loop->payer = NULL;
+	loop->pays_since = 0;
+}
+
+/* ---- What a turn does ---- */
+
+/* Calls ready() of the watch, with the events that came. */
+static void
+loop_handle(struct rr_watch *watch, uint32_t events)
+{
+	unsigned what = 0;
+
+	if (events & (EPOLLIN | EPOLLHUP | EPOLLERR))
+		what |= RR_READABLE;
+	if (events & (EPOLLOUT | EPOLLHUP | EPOLLERR))
+		what |= RR_WRITABLE;
+	watch->ready(watch, what);
+}
+
+/* Tells whether the watch a is handled before the watch b. */
+static bool
+loop_watch_is_before(const struct rr_watch *a, const struct rr_watch *b)
+{
+	const struct rr_payer *first = loop_payer(a->payer), *second = loop_payer(b->payer);
+
+	return second && (!first || rr_payer_is_before(first, second));
+}
+
+/* Puts the event that is to be handled first among those from `from` on at this place, in front of the
+ * others, and returns its watch. Returns NULL if no watch of them is left: a watch that was removed meanwhile
+ * has a NULL pointer in loop->ready. */
+static struct rr_watch *
+loop_choose(struct rr_loop *loop, int from)
+{
+	int first = -1;
+	struct epoll_event chosen;
+
+	for (int i = from; i < loop->nready; i++) {
+		const struct rr_watch *watch = loop->ready[i].data.ptr;
+
+		if (watch && (first < 0 || loop_watch_is_before(watch, loop->ready[first].data.ptr)))
+			first = i;
+	}
+	if (first < 0)
+		return NULL;
+	chosen = loop->ready[first];
+	/* The others keep their order. */
+	memmove(&loop->ready[from + 1], &loop->ready[from], (size_t)(first - from) * sizeof(chosen));
+	loop->ready[from] = chosen;
+	return chosen.data.ptr;
+}
+
+/* Handles several ready descriptors in the order of what their payers have used, and charges these. */
+static void
+loop_handle_in_order(struct rr_loop *loop)
+{
+	uint64_t began = rr_loop_clock(loop), now = began;
+	struct rr_watch *watch;
+	bool paid = false;
+
+	for (int i = 0; i < loop->nready && (watch = loop_choose(loop, i)); i++) {
+		struct rr_payer *payer = loop_payer(watch->payer);
+
+		/* The first with a payer is handled however long those without one took. */
+		if (paid && now - began >= RR_LOOP_SLICE)
+			break;
+		if (payer && !paid)
+			rr_payer_begin(&loop->payers, payer);
+		paid |= payer != NULL;
+		rr_loop_pay(loop, payer, now);
+		loop_handle(watch, loop->ready[i].events);
+		now = rr_loop_clock(loop);
+	}
+	rr_loop_pay(loop, NULL, now);
+}
+
+/* Calls ready() of each watch whose descriptor is ready. */
 static void
 loop_handle_ready(struct rr_loop *loop)
 {
-	for (int i = 0; i < loop->nready; i++) {
-		struct rr_watch *watch = loop->ready[i].data.ptr;
-		uint32_t events = loop->ready[i].events;
-		unsigned what = 0;
+	struct rr_watch *watch = loop->nready > 0 ? loop->ready[0].data.ptr : NULL;
 
-		if (!watch)
-			continue;
-		if (events & (EPOLLIN | EPOLLHUP | EPOLLERR))
-			what |= RR_READABLE;
-		if (events & (EPOLLOUT | EPOLLHUP | EPOLLERR))
-			what |= RR_WRITABLE;
-		watch->ready(watch, what);
+	if (loop->nready > 1) {
+		loop_handle_in_order(loop);
+	} else if (watch) {
+		/* What follows in this turn is mostly for the same payer. */
+		loop->payer = loop_payer(watch->payer);
+		loop_handle(watch, loop->ready[0].events);
 	}
 	loop->nready = 0;
 }
@@ -378,6 +494,19 @@ loop_run_timers(struct rr_loop *loop)
 	return ran;
 }
 
+/* Runs a task at the cost of its payer. Where nobody is charged so far, and the task is for the payer for
+ * whom all was done in this turn, or for nobody, nobody is charged still: to read the clock would cost more
+ * than many a task. */
+static void
+loop_run_task(struct rr_loop *loop, struct rr_task *task)
+{
+	struct rr_payer *payer = loop_payer(task->payer);
+
+	if (payer != loop->payer && (payer || loop->pays_since > 0))
+		rr_loop_pay(loop, payer, rr_loop_clock(loop));
+	task->run(task);
+}
+
 /* Runs the queued tasks, in rounds, and returns whether there were any. A round runs the tasks that were
  * queued when the round began. At most TASK_ROUNDS rounds run, so that tasks that queue each other cannot
  * starve the rest. */
@@ -393,8 +522,7 @@ loop_run_tasks(struct rr_loop *loop)
 		while (loop->tasks.next != &mark) {
 			struct rr_list *link = rr_list_pop(&loop->tasks);
 
-			rr_container(link, struct rr_task, link)
-				->run(rr_container(link, struct rr_task, link));
+			loop_run_task(loop, rr_container(link, struct rr_task, link));
 		}
 		rr_list_remove(&mark);
 		ran = true;
@@ -464,6 +592,7 @@ rr_loop_turn(struct rr_loop *loop, int64_t timeout)
 	/* look() may be called while the turn waits: it is inside the turn already. */
 	loop->turns++;
 	loop->turning = true;
+	loop_clear_account(loop);
 	n = loop_wait(loop, limit);
 	if (n < 0 && errno != EINTR) {
 		loop->turning = false;
@@ -473,7 +602,10 @@ rr_loop_turn(struct rr_loop *loop, int64_t timeout)
 	loop_handle_ready(loop);
 	ran |= loop_run_timers(loop);
 	ran |= loop_run_tasks(loop);
+	if (loop->payer && loop->pays_since > 0)
+		rr_loop_pay(loop, NULL, rr_loop_clock(loop));
 	ran |= loop_free_buried(loop);
+	loop_clear_account(loop);
 	loop->turning = false;
 	loop->now = 0;
 	return ran;

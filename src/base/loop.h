@@ -5,6 +5,7 @@
 #include "base/env.h"
 #include "base/heap.h"
 #include "base/list.h"
+#include "base/payer.h"
 
 /*
  * The event loop of one thread: file descriptors, timers, and tasks that run
@@ -16,8 +17,16 @@
  * may add and remove any of them, its own too. An object whose owner may close
  * it in one of its own callbacks is not freed there, but buried: the loop owns
  * it until the turn ends, and functions that are under way can still look at it.
+ *
+ * Time: a watch or a task may have a payer (payer.h), which is charged with the time that its callback takes.
+ * Of descriptors that are ready, those without a payer come first, then that whose payer has used least. A
+ * turn handles descriptors for RR_LOOP_SLICE at most, and one with a payer in any case: the others are ready
+ * in the next turn still. A turn with one ready descriptor alone charges nobody, as nobody waits.
  */
 struct rr_loop;
+
+/* For how long a turn begins to handle descriptors with payers. */
+#define RR_LOOP_SLICE (500 * RR_MICROSECOND)
 
 enum { RR_READABLE = 1, RR_WRITABLE = 2 };
 
@@ -30,6 +39,7 @@ struct rr_watch {
 	void (*ready)(struct rr_watch *watch,
 		unsigned events); /* RR_READABLE, RR_WRITABLE; errors and hang-ups set both */
 	bool (*look)(struct rr_watch *watch);
+	struct rr_payer *const *payer; /* points to the pointer to its payer; either may be NULL */
 	int fd;
 	unsigned wanted; /* events that the loop now waits for; private */
 };
@@ -46,7 +56,8 @@ struct rr_timer {
 /* Calls run() at the end of a turn. */
 struct rr_task {
 	void (*run)(struct rr_task *task);
-	struct rr_list link; /* private */
+	struct rr_payer *const *payer; /* as in a watch */
+	struct rr_list link;           /* private */
 };
 
 /* A member of an object that the loop is to free at the end of a turn. */
@@ -133,6 +144,17 @@ uint64_t rr_loop_clock(struct rr_loop *loop);
 /* Returns the time that rr_loop_now() would return without reading the clock, or 0 if rr_loop_now() would
  * read the clock. */
 uint64_t rr_loop_known(const struct rr_loop *loop);
+
+/* Returns the payers of the loop's time: those that wait, and the clock of their accounts. */
+struct rr_payers *rr_loop_payers(struct rr_loop *loop);
+
+/* Has payer (NULL: nobody) pay for the loop's time from the time `now` on, and charges the one who has paid
+ * so far with the time until then. Returns the latter, who is to pay again when this is over. A payer may
+ * leave meanwhile, but its memory must stay until the end of the turn (rr_loop_bury()). */
+struct rr_payer *rr_loop_pay(struct rr_loop *loop, struct rr_payer *payer, uint64_t now);
+
+/* Tells whether somebody is charged with the time of this turn. */
+bool rr_loop_charges(const struct rr_loop *loop);
 
 /* Whether the caller is inside a callback: one of a turn of the loop, or the code between rr_loop_enter() and
  * rr_loop_leave(). */

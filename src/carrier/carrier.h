@@ -132,6 +132,7 @@ struct rr_carrier {
 	void *ctx;
 	struct rpcrdma_counters counters;
 	struct rr_party *party; /* the party in whose name the carrier takes memory: base/share/share.h */
+	struct rr_payer *payer; /* of the party, for the time of the loop that the carrier takes */
 	char peer[RR_ADDRESS_TEXT];
 	struct rr_source source; /* the peer's address and port, as numbers */
 };
@@ -146,14 +147,15 @@ rr_carrier_attach(struct rr_carrier *carrier, const struct rr_carrier_events *ev
 }
 
 /* Makes the carrier (one connection) share the party of another connection. A party is a connection as the
- * pools see it (base/share/share.h): memory that the carrier takes from now on counts for that party. The
- * carrier's own party ends. */
+ * pools see it (base/share/share.h): memory and time that the carrier takes from now on count for that party.
+ * The carrier's own party ends. */
 static inline void
 rr_carrier_join(struct rr_carrier *carrier, struct rr_party *party)
 {
 	struct rr_party *own = carrier->party;
 
 	carrier->party = rr_party_hold(party);
+	carrier->payer = &party->payer;
 	rr_party_end(own, carrier);
 }
 

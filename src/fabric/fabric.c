@@ -237,6 +237,13 @@ rr_endpoint_corrupt(struct rr_endpoint *endpoint)
 }
 
 void
+rr_endpoint_pay(struct rr_endpoint *endpoint, struct rr_payer *const *payer)
+{
+	if (endpoint->ops->pay)
+		endpoint->ops->pay(endpoint, payer);
+}
+
+void
 rr_endpoint_disconnect(struct rr_endpoint *endpoint)
 {
 	endpoint->ops->disconnect(endpoint);

@@ -195,6 +195,7 @@ struct rr_fabric_ops {
 	int (*revoke)(struct rr_endpoint *endpoint, struct rr_region *region);
 	int (*corrupt)(struct rr_endpoint *endpoint);          /* NULL: the provider cannot do it */
 	uint64_t (*moved)(const struct rr_endpoint *endpoint); /* NULL: the endpoint's member moved counts */
+	void (*pay)(struct rr_endpoint *endpoint, struct rr_payer *const *payer); /* NULL: nobody can pay */
 	void (*disconnect)(struct rr_endpoint *endpoint);
 	void (*close)(struct rr_endpoint *endpoint);
 };
@@ -334,6 +335,10 @@ int rr_endpoint_revoke(struct rr_endpoint *endpoint, struct rr_region *region);
 /* For tests: damages one octet of the next frame that leaves, so that the checksum which the peer checks is
  * wrong. Returns -RPCRDMA_ERR_NOTSUP where frames have no such checksum. */
 int rr_endpoint_corrupt(struct rr_endpoint *endpoint);
+
+/* Has the time that the loop spends for the endpoint paid by the payer to which *payer points (base/loop.h).
+ * Has no effect where the provider has no descriptor for each endpoint. */
+void rr_endpoint_pay(struct rr_endpoint *endpoint, struct rr_payer *const *payer);
 
 /* Ends the connection in good order: work requests that were posted before still leave, if the peer takes
  * them. The event DISCONNECTED follows, after the completions of all outstanding requests. Has no effect on

@@ -43,10 +43,7 @@ rr_server_new(struct rpcrdma_engine *engine, const struct rr_server_config *conf
 	rr_list_init(&server->connections);
 	rr_server_later_init(server);
 	rr_server_queue_init(server);
-	if (!rr_server_turns_init(server)) {
-		rr_server_delete(server);
-		return -RPCRDMA_ERR_NOMEM;
-	}
+	rr_server_turns_init(server);
 	*result = server;
 	return 0;
 }

@@ -55,8 +55,9 @@ rr_request_end(struct rpcrdma_request *request, enum rpcrdma_handled handled)
 	struct rr_block *block = rr_container(request, struct rr_block, request);
 	struct rpcrdma_server *server = request->server;
 	struct rpcrdma_engine *engine = server->engine;
-	struct rr_line *line = server->began == 0 && !server->freed ? block->line : NULL;
-	uint64_t began = line ? rr_loop_now(engine->loop) : 0;
+	/* In a turn of the line, the turn is charged already. */
+	bool charged = server->began > 0 || server->freed || !block->line;
+	struct rr_payer *before = charged ? NULL : rr_line_begin(block->line);
 
 	rr_list_remove(&block->later);
 	request->lost = NULL;
@@ -66,9 +67,10 @@ rr_request_end(struct rpcrdma_request *request, enum rpcrdma_handled handled)
 	if (!rr_list_empty(&server->repeats))
 		rr_loop_arm(engine->loop, &server->again, 0);
 	rr_block_handled(block, handled == RPCRDMA_HANDLE_LATER ? RPCRDMA_HANDLE_SYSTEM_ERR : handled);
-	/* In a turn of the line, the turn is charged. */
-	if (line)
-		rr_line_charge(line, began);
+	if (!charged) {
+		rr_server_end_turn(server, before);
+		server->began = 0;
+	}
 	rr_engine_leave(engine); /* which rr_block_keep() has used */
 }
 

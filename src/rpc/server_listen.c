@@ -84,11 +84,8 @@ listen_new_connection(struct rpcrdma_server *server, struct rr_carrier *carrier)
 
 	if (!connection)
 		return NULL;
-	if (rr_line_init(&connection->line, server, carrier->party->host))
-		return connection;
-	rr_line_end(&connection->line);
-	rr_free(server->engine->env, connection);
-	return NULL;
+	rr_line_init(&connection->line, server, &carrier->party->payer);
+	return connection;
 }
 
 /* Is called by the acceptor with each accepted connection: makes what the server keeps for the connection,

@@ -3,15 +3,14 @@
 #define RR_RPC_SERVER_PRIVATE_H
 
 #include "base/cache.h"
-#include "base/share/fair_queue.h"
+#include "base/payer.h"
 #include "rpc/server.h"
 
 /* An RPC server, as its files see it: server.c has its life, server_public.c the public functions,
  * server_listen.c listeners and connections, server_queue.c the memory of calls that are served and of calls
- * that wait, server_turns.c the order in which calls are served, server_charge.c the time that they take,
- * server_call.c the way from the call's header
- * to the procedure, server_reply.c the way from the result to the reply, server_later.c requests that are
- * answered in a later turn.
+ * that wait, server_turns.c the order in which calls are served, and who pays for their time, server_call.c
+ * the way from the call's header to the procedure, server_reply.c the way from the result to the reply,
+ * server_later.c requests that are answered in a later turn.
  *
  * A call is served in a block: one allocation with all that the call needs, but for pool memory. Each
  * connection has a line, in which its calls wait. A call that waits for a block or for pool memory holds
@@ -36,26 +35,16 @@ struct rr_exchange_queue {
 	struct rr_exchange *first, *last;
 };
 
-/* The lines of those connections of a server that come from the same host (base/host.h). They share one place
- * in the order in which calls are served. */
-struct rr_line_address {
-	struct rr_map_link by_host;   /* in the server's addresses */
-	uint32_t lines;               /* how many lines belong to the host */
-	struct rr_fair_queue waiting; /* the lines in which something waits */
-	struct rr_fair_member turn;   /* in rpcrdma_server.turns, while lines are waiting */
-};
-
 /* The calls of a connection: those that wait, and the blocks of those that are being served. */
 struct rr_line {
 	struct rpcrdma_server *server;
-	struct rr_line_address *address; /* the address that the connection comes from */
-	struct rr_list blocks;           /* the line's blocks in use */
+	struct rr_payer *payer; /* of the connection, for the time of its calls; NULL: the line has ended */
+	struct rr_list blocks;  /* the line's blocks in use */
 	uint32_t block_count;
 	struct rr_exchange_queue backlog, parked; /* calls that wait: for a block; for pool memory */
 	struct rr_list paused;                    /* blocks whose calls go on in the line's next turns */
-	/* While something waits in the line: in `waiting` of its address or, if there was no block for its
-	 * first call, in `blocked` of the server. */
-	struct rr_fair_member turn;
+	/* In `blocked` of the server while something waits in the line and there was no block for its first
+	 * call. Otherwise the payer waits for its turn. */
 	struct rr_list blocked;
 	/* Queued at the pool while calls are parked: turns_wake() serves them. */
 	struct rr_pool_waiter waiter;
@@ -112,14 +101,14 @@ struct rpcrdma_server {
 
 	size_t args_size, result_size; /* of the largest C types of all procedures */
 	struct rr_cache free_blocks;
-	uint32_t block_count;       /* blocks in use */
-	struct rr_map addresses;    /* struct rr_line_address of all lines, by host */
-	struct rr_fair_queue turns; /* struct rr_line_address: those with lines in which something waits */
-	struct rr_list
-		blocked;       /* lines whose first call waits for a block; they wait for no turn meanwhile */
-	struct rr_list spares; /* lines that keep memory until the end of the turn */
-	struct rr_task give_back; /* gives that memory back */
-	struct rr_line other;     /* for calls that came by no connection of the server's own */
+	uint32_t block_count;            /* blocks in use */
+	struct rr_list blocked;          /* lines whose first call waits for a block; they wait for no turn
+					    meanwhile */
+	struct rr_list spares;           /* lines that keep memory until the end of the turn */
+	struct rr_task give_back;        /* gives that memory back */
+	struct rr_line other;            /* for calls that came by no connection of the server's own */
+	struct rr_payer others;          /* the payer of that line, */
+	struct rr_payer_host other_host; /* and its host */
 	/* kept: blocks whose handler answers later; repeats: blocks of calls that repeat a call which is
 	 * still being executed. */
 	struct rr_list kept, repeats;
@@ -180,32 +169,44 @@ void *rr_line_take_spare(struct rr_line *line, uint32_t size);
 void rr_block_release(struct rr_block *block);
 
 /* server_turns.c */
-/* Prepares the order in which calls are served. Returns false if there is no memory; rr_server_turns_end()
- * must then not be called. */
-bool rr_server_turns_init(struct rpcrdma_server *server);
+/* Prepares the order in which calls are served. */
+void rr_server_turns_init(struct rpcrdma_server *server);
 /* Called when the server is freed: stops serving calls that wait, and drops the calls that wait in the line
  * `other`, which came by no connection of the server's own. */
 void rr_server_turns_end(struct rpcrdma_server *server);
 /* Called when the server is freed and all connections are closed: goes on with the calls that have paused, as
  * they get no turn any more. */
 void rr_server_turns_finish(struct rpcrdma_server *server);
-/* Prepares the line (the calls of one connection) of a connection from that host. host is NULL for the line
- * of the calls that came by none of the server's own connections. Returns false if there is no memory;
- * rr_line_end() must be called even then. */
-bool rr_line_init(struct rr_line *line, struct rpcrdma_server *server, const struct rr_host *host);
+/* Prepares the line (the calls of one connection), whose calls are served in the turns of that payer, and at
+ * its cost. */
+void rr_line_init(struct rr_line *line, struct rpcrdma_server *server, struct rr_payer *payer);
 /* Called when the connection of the line ends: drops the calls that wait in the line. The calls that are
  * being served go on, and do not belong to the line any more. */
 void rr_line_end(struct rr_line *line);
 /* Serves the call, or keeps it in the line until it can be served. */
 void rr_line_take(struct rr_line *line, struct rr_exchange *exchange);
 
-/* server_charge.c */
-/* Begins a turn of the line (the calls of one connection): its time counts from now on, from server->began.
- */
-void rr_line_begin(struct rr_line *line);
-/* Charges the line and its host with the time since `began`, a result of rr_loop_now(). Does nothing if the
- * connection has ended. */
-void rr_line_charge(struct rr_line *line, uint64_t began);
+/* Begins a turn of the line (the calls of one connection): it pays from now on, from server->began. Returns
+ * who has paid before. */
+static inline struct rr_payer *
+rr_line_begin(struct rr_line *line)
+{
+	struct rpcrdma_server *server = line->server;
+
+	server->began = rr_loop_now(server->engine->loop);
+	return rr_loop_pay(server->engine->loop, line->payer, server->began);
+}
+
+/* Ends a turn of a line that began at server->began: `before` pays again. */
+static inline void
+rr_server_end_turn(struct rpcrdma_server *server, struct rr_payer *before)
+{
+	struct rr_loop *loop = server->engine->loop;
+	uint64_t now = rr_loop_known(loop);
+
+	/* Mostly, the clock was read since the beginning: when the call was answered or kept. */
+	rr_loop_pay(loop, before, now > server->began ? now : rr_loop_clock(loop));
+}
 
 /* server_call.c: serves the call of the exchange. Returns false if it must be served again when there is pool
  * memory. */

@@ -112,7 +112,6 @@ rr_server_delete(struct rpcrdma_server *server)
 	/* rpcrdma_request_on_lost() may have armed the timer after the server was freed. */
 	rr_loop_disarm(server->engine->loop, &server->again);
 	rr_cache_end(&server->free_blocks);
-	rr_map_free(&server->addresses, env);
 	rr_drc_free(server->own_drc);
 	rr_free(env, server->services);
 	rr_free(env, server->histories);

@@ -1,68 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The order in which calls are served that have to wait: for a block (memory to serve a call), or because
- * calls have been served long enough in this turn of the loop. The loop's time is divided among hosts, and
- * the time of a host among its connections: each is charged with the time that its calls took, and whoever
- * has used least is next. So a host gets no more of the loop's time with many connections than with one, nor
- * with calls that take long. A call that has gone on for long waits for its next turn, if its handler can
- * pause. A struct rr_line_address stands for a host (base/host.h), and exists as long as a line belongs to
- * it. */
+ * calls have been served long enough in this turn of the loop. The connection that has used least of the
+ * loop's time is next (base/payer.h): each pays for the time of its calls here, and of its octets in the
+ * loop. A call that has gone on for long waits for its next turn, if its handler can pause. */
 #include "rpc/server_private.h"
-
-/* The buckets of the map of addresses. If there are more addresses, several of them share a bucket. */
-enum { TURNS_BUCKETS = 1024 };
-
-/* ---- Addresses ---- */
-
-/* Returns the entry that stands for all connections from that host, and makes it if it does not exist yet.
- * Returns NULL if there is no memory. */
-static struct rr_line_address *
-turns_address_of(struct rpcrdma_server *server, const struct rr_host *host)
-{
-	struct rr_map_link *found = rr_map_find(&server->addresses, (uintptr_t)host);
-	struct rr_line_address *address;
-
-	if (found)
-		return rr_container(found, struct rr_line_address, by_host);
-	address = rr_alloc(server->engine->env, sizeof(*address));
-	if (!address)
-		return NULL;
-	rr_fair_queue_init(&address->waiting);
-	rr_map_add(&server->addresses, &address->by_host, (uintptr_t)host);
-	return address;
-}
-
-/* Removes the line (of one connection) from the entry of its host, and frees the entry with its last line. */
-static void
-turns_leave_address(struct rr_line *line)
-{
-	struct rr_line_address *address = line->address;
-	struct rpcrdma_server *server = line->server;
-
-	rr_list_remove(&line->blocked);
-	if (!address)
-		return;
-	rr_fair_queue_leave(&address->waiting, &line->turn);
-	line->address = NULL;
-	if (rr_fair_queue_empty(&address->waiting))
-		rr_fair_queue_leave(&server->turns, &address->turn);
-	if (--address->lines > 0)
-		return;
-	rr_map_remove(&server->addresses, &address->by_host);
-	rr_free(server->engine->env, address);
-}
 
 /* ---- Waiting ---- */
 
-/* Has the line (of one connection), in which something waits, wait for its turn among the lines of its host,
- * and the host for its turn among the hosts. Each keeps its place if it waits already. */
+/* Returns the payers of the loop, among which lines have their turns. */
+static struct rr_payers *
+turns_payers(const struct rpcrdma_server *server)
+{
+	return rr_loop_payers(server->engine->loop);
+}
+
+/* Has the line (of one connection), in which something waits, wait for its turn. It keeps its place if it
+ * waits already. */
 static void
 turns_wait(struct rr_line *line)
 {
-	struct rr_line_address *address = line->address;
-
 	rr_list_remove(&line->blocked);
-	rr_fair_queue_wait(&address->waiting, &line->turn);
-	rr_fair_queue_wait(&line->server->turns, &address->turn);
+	rr_payer_wait(turns_payers(line->server), line->payer);
 }
 
 /* Has all lines whose first call waits for a block wait for their turn again. */
@@ -77,7 +35,7 @@ turns_wait_again(struct rpcrdma_server *server)
 static bool
 turns_are_idle(const struct rpcrdma_server *server)
 {
-	return rr_fair_queue_empty(&server->turns) && rr_list_empty(&server->blocked);
+	return rr_payers_are_idle(turns_payers(server)) && rr_list_empty(&server->blocked);
 }
 
 /* Tells whether calls have been served for so long in this turn of the loop that other work must have its
@@ -109,30 +67,30 @@ turns_serve(struct rr_line *line, struct rr_exchange *exchange)
 {
 	struct rpcrdma_server *server = line->server;
 	uint64_t outer = server->began;
-	bool served;
+	struct rr_payer *before = rr_line_begin(line);
+	bool served = rr_line_serve(line, exchange);
 
-	rr_line_begin(line);
-	served = rr_line_serve(line, exchange);
-	if (served)
-		rr_line_charge(line, server->began);
+	rr_server_end_turn(server, before);
 	server->began = outer;
 	return served;
 }
 
-/* Serves the call of the exchange while nothing waits. Where the call was brief, nobody is charged: there was
- * nobody to whom the time was owed, and charging would cost a small call 3 % of its instructions. Returns
- * false if there is no block for the call. */
+/* Serves the call of the exchange while nothing waits. Mostly, the loop charges the connection with the time
+ * already. Where it does not, and the call was brief, nobody is charged: there was nobody to whom the time
+ * was owed, and charging would cost a small call 3 % of its instructions. Returns false if there is no block
+ * for the call. */
 static bool
 turns_serve_alone(struct rr_line *line, struct rr_exchange *exchange)
 {
 	struct rpcrdma_server *server = line->server;
+	struct rr_loop *loop = server->engine->loop;
 	uint64_t outer = server->began, began = exchange->arrived;
 	bool served;
 
 	server->began = began;
 	served = rr_line_serve(line, exchange);
-	if (served && rr_loop_known(server->engine->loop) > began + RR_SERVER_BRIEF)
-		rr_line_charge(line, began);
+	if (line->payer && !rr_loop_charges(loop) && rr_loop_known(loop) > began + RR_SERVER_BRIEF)
+		rr_payer_charge(turns_payers(server), line->payer, rr_loop_known(loop) - began);
 	server->began = outer;
 	return served;
 }
@@ -182,10 +140,10 @@ turns_resume(struct rr_block *block)
 	struct rpcrdma_server *server = block->request.server;
 	struct rr_line *line = block->line ? block->line : &server->other;
 	uint64_t outer = server->began;
+	struct rr_payer *before = rr_line_begin(line);
 
-	rr_line_begin(line);
 	block->go_on(block->request.above, &block->request);
-	rr_line_charge(line, server->began);
+	rr_server_end_turn(server, before);
 	server->began = outer;
 }
 
@@ -193,7 +151,7 @@ turns_resume(struct rr_block *block)
 static bool
 turns_ended(const struct rpcrdma_server *server)
 {
-	return !server->other.address;
+	return !server->other.payer;
 }
 
 bool
@@ -258,41 +216,40 @@ turns_serve_line(struct rr_line *line)
 		rr_list_append(&line->server->blocked, &line->blocked);
 		return;
 	}
-	if (line->address && (line->backlog.first || !rr_list_empty(&line->paused)))
+	if (line->payer && (line->backlog.first || !rr_list_empty(&line->paused)))
 		turns_wait(line);
 }
 
-/* Serves what waits first in the line whose turn it is: that of the host that has used least. Returns false
- * if no line waits for its turn. */
+/* Serves what waits first in the line whose turn it is. Returns false if no line waits for its turn. */
 static bool
-turns_serve_next(struct rpcrdma_server *server)
+turns_serve_next(const struct rpcrdma_server *server)
 {
-	struct rr_fair_member *host = rr_fair_queue_take(&server->turns), *first;
-	struct rr_line_address *address;
+	struct rr_payer *payer = rr_payers_take(turns_payers(server));
 
-	if (!host)
-		return false;
-	address = rr_container(host, struct rr_line_address, turn);
-	first = rr_fair_queue_take(&address->waiting);
-	/* Before the line is served, as that may end it, and free the entry of its host. */
-	if (!rr_fair_queue_empty(&address->waiting))
-		rr_fair_queue_wait(&server->turns, &address->turn);
-	turns_serve_line(rr_container(first, struct rr_line, turn));
-	return true;
+	if (payer)
+		turns_serve_line(payer->ctx);
+	return payer != NULL;
 }
 
-/* Serves what waits until the time for this turn of the loop is over or nothing can be served. If there is no
- * memory to serve any call, tries again a little later. */
+/* Serves what waits until the time for this turn of the loop is over or nothing can be served. After each
+ * slice the answers leave, which takes time as well, and is paid for: only then it is known whose turn is
+ * next, and whether the time is over. If there is no memory to serve any call, tries again a little later. */
 static void
 turns_run(struct rr_task *task)
 {
 	struct rpcrdma_server *server = rr_container(task, struct rpcrdma_server, task);
 	struct rr_loop *loop = server->engine->loop;
+	uint64_t began = rr_loop_clock(loop);
+	bool more = true;
 
 	turns_wait_again(server);
-	rr_loop_clock(loop);
-	while (!turns_are_over(server, rr_loop_now(loop)) && turns_serve_next(server))
-		;
+	while (!turns_are_over(server, rr_loop_now(loop))) {
+		more = rr_loop_now(loop) - began < RR_SERVER_SLICE && turns_serve_next(server);
+		if (!more)
+			break;
+	}
+	if (!more && !rr_payers_are_idle(turns_payers(server)))
+		rr_loop_defer(loop, &server->task);
 	/* Lines wait, and no block will come back: memory for a block could not be had, and is asked for
 	 * again a little later. */
 	if (!rr_list_empty(&server->blocked) && server->block_count == 0 &&
@@ -331,21 +288,18 @@ turns_wake(struct rr_pool_waiter *waiter)
 		rr_queue_append(&line->parked, exchange);
 }
 
-bool
-rr_line_init(struct rr_line *line, struct rpcrdma_server *server, const struct rr_host *host)
+void
+rr_line_init(struct rr_line *line, struct rpcrdma_server *server, struct rr_payer *payer)
 {
 	line->server = server;
+	line->payer = payer;
 	line->waiter.wake = turns_wake;
 	rr_list_init(&line->blocks);
 	rr_list_init(&line->paused);
 	rr_list_init(&line->blocked);
 	rr_list_init(&line->spared);
 	rr_list_init(&line->waiter.link);
-	line->address = turns_address_of(server, host);
-	if (!line->address)
-		return false;
-	line->address->lines++;
-	return true;
+	payer->ctx = line;
 }
 
 /* Has the calls of a line that has ended, which have paused, wait in the line `other` instead. */
@@ -364,7 +318,9 @@ turns_leave_paused(struct rr_line *line)
 void
 rr_line_end(struct rr_line *line)
 {
-	turns_leave_address(line);
+	rr_list_remove(&line->blocked);
+	rr_payer_leave(turns_payers(line->server), line->payer);
+	line->payer = NULL;
 	rr_list_remove(&line->waiter.link);
 	rr_line_release(line);
 	turns_leave_paused(line);
@@ -391,15 +347,15 @@ rr_server_connection_ends(struct rpcrdma_server *server)
 	rr_loop_defer(server->engine->loop, &server->task);
 }
 
-bool
+void
 rr_server_turns_init(struct rpcrdma_server *server)
 {
-	rr_fair_queue_init(&server->turns);
 	rr_list_init(&server->blocked);
 	rr_task_init(&server->task, turns_run);
 	rr_timer_init(&server->next_turn, turns_go_on);
-	return rr_map_init(&server->addresses, server->engine->env, TURNS_BUCKETS) == 0 &&
-	       rr_line_init(&server->other, server, NULL);
+	rr_payer_host_init(turns_payers(server), &server->other_host, 0);
+	rr_payer_init(&server->others, &server->other_host);
+	rr_line_init(&server->other, server, &server->others);
 }
 
 void

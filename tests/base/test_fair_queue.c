@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "../test.h"
 
-#include "base/share/fair_queue.h"
+#include "base/fair_queue.h"
 
 enum { MEMBERS = 3 };
 
@@ -14,7 +14,7 @@ static void
 begin(struct line *line)
 {
 	*line = (struct line){ .members[0].tag = 0 };
-	rr_fair_queue_init(&line->queue);
+	rr_fair_queue_init(&line->queue, 0);
 }
 
 /* Takes the member whose turn it is, charges it with the cost that belongs to it, and has it wait again.
@@ -72,7 +72,7 @@ members_share_the_cost_and_not_the_turns(void **state)
 	assert_in_range(turns[1], 95, 105);
 }
 
-/* A member that comes after a long time goes first, once: it has saved nothing up. */
+/* A member that comes after a long time goes first, once: without a credit, it has saved nothing up. */
 static void
 an_idle_member_saves_nothing_up(void **state)
 {
@@ -140,6 +140,27 @@ who_was_alone_owes_little(void **state)
 	assert_in_range(turns[0], 90, 150);
 }
 
+/* With a credit, it goes first as often as it can pay. */
+static void
+an_idle_member_saves_the_credit_up(void **state)
+{
+	static const uint64_t costs[MEMBERS] = { 10, 10, 10 };
+	struct line line;
+	int first = 0;
+
+	(void)state;
+	begin(&line);
+	line.queue.credit = 35;
+	rr_fair_queue_wait(&line.queue, &line.members[0]);
+	rr_fair_queue_wait(&line.queue, &line.members[1]);
+	for (int i = 0; i < 100; i++)
+		serve(&line, costs);
+	rr_fair_queue_wait(&line.queue, &line.members[2]);
+	while (serve(&line, costs) == 2)
+		first++;
+	assert_in_range(first, 4, 5);
+}
+
 int
 main(void)
 {
@@ -147,6 +168,7 @@ main(void)
 		cmocka_unit_test(members_of_equal_cost_take_turns),
 		cmocka_unit_test(members_share_the_cost_and_not_the_turns),
 		cmocka_unit_test(an_idle_member_saves_nothing_up),
+		cmocka_unit_test(an_idle_member_saves_the_credit_up),
 		cmocka_unit_test(a_charge_counts_at_once),
 		cmocka_unit_test(who_was_alone_owes_little),
 	};

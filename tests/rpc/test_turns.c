@@ -96,34 +96,33 @@ an_address_has_one_turn_whatever_its_connections(void **state)
 	close_all(world, fds, MANY + 1);
 }
 
-/* Connections that are answered, and call again, do not overtake the connections that wait. */
+/* Connections that are answered, and call again, do not overtake those connections of their address that
+ * wait, whether their calls were read already or not. */
 static void
 a_call_that_waits_is_not_overtaken(void **state)
 {
-	enum { MANY = IN_A_TURN + 1 };
+	enum { MANY = 2 * IN_A_TURN, ADDRESSES = 3 };
 	struct world *world = *state;
-	uint32_t late = MANY;
 	int fds[MANY];
+	uint32_t first;
 
 	for (uint32_t i = 0; i < MANY; i++)
-		fds[i] = connect_from(world, 1 + i % 3);
+		fds[i] = connect_from(world, 1 + i % ADDRESSES);
 	world_settle(world);
 	world->takes = TAKES;
 	for (uint32_t i = 0; i < MANY; i++)
 		send_call(world, fds[i], i);
 	turn_of_calls(world);
-	assert_int_equal(world->handled, IN_A_TURN);
-	for (uint32_t i = 0; i < MANY; i++) {
-		if (handled_before(world, i) == world->handled)
-			late = i;
-	}
-	assert_int_not_equal(late, MANY);
-	for (uint32_t i = 0; i < MANY; i++) {
-		if (i != late)
-			send_call(world, fds[i], MANY + i);
-	}
-	turn_of_calls(world);
-	assert_int_equal(handled_before(world, late), IN_A_TURN);
+	first = world->handled;
+	assert_in_range(first, ADDRESSES, IN_A_TURN);
+	for (uint32_t i = 0; i < first; i++)
+		send_call(world, fds[world->xids[i]], MANY + world->xids[i]);
+	world_until(world, world->handled == MANY + first);
+	for (uint32_t late = 0; late < MANY; late++)
+		for (uint32_t i = 0; handled_before(world, late) >= first && i < first; i++)
+			if (world->xids[i] % ADDRESSES == late % ADDRESSES)
+				assert_true(handled_before(world, late) <
+					    handled_before(world, MANY + world->xids[i]));
 	close_all(world, fds, MANY);
 }
 
@@ -147,32 +146,6 @@ connections_of_an_address_take_turns(void **state)
 	turn_of_calls(world);
 	assert_in_range(handled_before(world, OTHER), IN_A_TURN, IN_A_TURN + 2);
 	close_all(world, fds, 2);
-}
-
-/* Each new connection has its address found among those of all connections. */
-static void
-an_address_is_found_without_a_search(void **state)
-{
-	enum { ADDRESSES = 1024, LONGEST = 16 };
-	struct world *world = *state;
-	struct rr_host *hosts = rr_alloc_array(&rr_env_system, ADDRESSES, sizeof(*hosts));
-	struct rr_line *lines = rr_alloc_array(&rr_env_system, 2 * ADDRESSES, sizeof(*lines));
-	uint32_t before = world->server->addresses.count;
-
-	assert_true(hosts && lines);
-	for (uint32_t i = 0; i < 2 * ADDRESSES; i++)
-		assert_true(rr_line_init(&lines[i], world->server, &hosts[i % ADDRESSES]));
-	assert_int_equal(world->server->addresses.count, before + ADDRESSES);
-	assert_in_range(longest_chain(&world->server->addresses), 1, LONGEST);
-	for (uint32_t i = 0; i < 2 * ADDRESSES; i++) {
-		assert_ptr_equal(lines[i].address, lines[(i + ADDRESSES) % (2 * ADDRESSES)].address);
-		assert_int_equal(lines[i].address->lines, 2);
-	}
-	for (uint32_t i = 0; i < 2 * ADDRESSES; i++)
-		rr_line_end(&lines[i]);
-	assert_int_equal(world->server->addresses.count, before);
-	rr_free(&rr_env_system, lines);
-	rr_free(&rr_env_system, hosts);
 }
 
 /* A connection from 127.0.0.1 has calls that take ten times as long as those of a connection from
@@ -219,12 +192,11 @@ a_connection_is_charged_the_time_of_its_calls(void **state)
 static uint64_t
 charged(const struct world *world)
 {
-	const struct rr_map *addresses = &world->server->addresses;
+	const struct rr_list *hosts = &world->server->engine->shares.hosts;
 	uint64_t sum = 0;
 
-	for (uint32_t i = 0; i <= addresses->mask; i++)
-		for (struct rr_map_link *link = addresses->buckets[i]; link; link = link->next)
-			sum += rr_container(link, struct rr_line_address, by_host)->turn.tag;
+	for (struct rr_list *link = hosts->next; link != hosts; link = link->next)
+		sum += rr_container(link, struct rr_host, link)->payer.turn.tag;
 	return sum;
 }
 
@@ -245,6 +217,23 @@ a_long_call_is_charged_although_nothing_waits(void **state)
 	turn_of_calls(world);
 	assert_int_equal(charged(world), RR_SERVER_BRIEF + 1);
 	close_all(world, &fd, 1);
+}
+
+/* Where several connections have something to be read, each pays for all of its time in the loop. */
+static void
+what_is_read_together_is_paid_for(void **state)
+{
+	struct world *world = *state;
+	int fds[2] = { connect_from(world, 1), connect_from(world, 2) };
+
+	world_settle(world);
+	world->takes = RR_SERVER_BRIEF / 2;
+	for (uint32_t i = 0; i < 2; i++)
+		send_call(world, fds[i], i);
+	turn_of_calls(world);
+	assert_int_equal(world->handled, 2);
+	assert_int_equal(charged(world), RR_SERVER_BRIEF);
+	close_all(world, fds, 2);
 }
 
 /* A turn of the loop serves calls for a millisecond, be they ever so few. */
@@ -420,10 +409,10 @@ main(void)
 		suite_test(an_address_has_one_turn_whatever_its_connections),
 		suite_test(a_call_that_waits_is_not_overtaken),
 		suite_test(connections_of_an_address_take_turns),
-		suite_test(an_address_is_found_without_a_search),
 		suite_test(an_address_is_charged_the_time_of_its_calls),
 		suite_test(a_connection_is_charged_the_time_of_its_calls),
 		suite_test(a_long_call_is_charged_although_nothing_waits),
+		suite_test(what_is_read_together_is_paid_for),
 		suite_test(a_turn_ends_after_a_single_long_call),
 		suite_test(a_long_call_lets_others_pass),
 		suite_test(long_calls_take_turns),

@@ -9,7 +9,8 @@
 
 /*
  * Ownership: a party lives until its connection has ended and its last buffer has come back, a host until
- * its last party has gone. The umpire's timer is armed only while somebody waits for what is due.
+ * its last party has gone; both may be paying for the turn of the loop that is under way, and stay in memory
+ * until its end. The umpire's timer is armed only while somebody waits for what is due.
  */
 
 /* ---- Hosts ---- */
@@ -38,6 +39,7 @@ share_host_new(struct rr_shares *shares, const char name[RR_HOST_NAME])
 	memcpy(host->name, name, sizeof(host->name));
 	rr_list_append(&shares->hosts, &host->link);
 	rr_map_add(&shares->by_name, &host->by_name, rr_shares_hash(shares, name));
+	rr_payer_host_init(rr_loop_payers(shares->loop), &host->payer, host->by_name.key);
 	return host;
 }
 
@@ -58,6 +60,13 @@ share_host_of(struct rr_shares *shares, const char *peer)
 	return host;
 }
 
+/* Frees the memory of a host. The loop calls this when it no longer uses the host. */
+static void
+share_free_host(struct rr_grave *grave, const struct rr_env *env)
+{
+	rr_free(env, rr_container(grave, struct rr_host, grave));
+}
+
 /* Counts one party (connection) less of the host, and frees the host if it was the last one. */
 static void
 share_host_leave(struct rr_shares *shares, struct rr_host *host)
@@ -66,7 +75,8 @@ share_host_leave(struct rr_shares *shares, struct rr_host *host)
 		return;
 	rr_list_remove(&host->link);
 	rr_map_remove(&shares->by_name, &host->by_name);
-	rr_free(rr_loop_env(shares->loop), host);
+	rr_payer_host_end(rr_loop_payers(shares->loop), &host->payer, host->by_name.key);
+	rr_loop_bury(shares->loop, &host->grave, share_free_host);
 }
 
 /* ---- Parties ---- */
@@ -84,6 +94,7 @@ rr_party_new(struct rr_shares *shares, const char *peer, const struct rr_party_o
 		return NULL;
 	}
 	party->shares = shares;
+	rr_payer_init(&party->payer, &party->host->payer);
 	party->references = 1;
 	party->number = ++shares->made;
 	party->ops = ops;
@@ -96,6 +107,13 @@ rr_party_new(struct rr_shares *shares, const char *peer, const struct rr_party_o
 	}
 	rr_list_append(&shares->parties, &party->link);
 	return party;
+}
+
+/* Frees the memory of a party. The loop calls this when it no longer uses the party. */
+static void
+share_free_party(struct rr_grave *grave, const struct rr_env *env)
+{
+	rr_free(env, rr_container(grave, struct rr_party, grave));
 }
 
 struct rr_party *
@@ -115,7 +133,7 @@ rr_party_release(struct rr_party *party)
 		rr_list_remove(&party->accounts[i].turn);
 	rr_list_remove(&party->link);
 	share_host_leave(party->shares, party->host);
-	rr_free(rr_loop_env(party->shares->loop), party);
+	rr_loop_bury(party->shares->loop, &party->grave, share_free_party);
 }
 
 void

@@ -61,13 +61,15 @@ struct rr_account {
 
 /* The parties of one peer address, as rr_host_name() sees it. */
 struct rr_host {
+	struct rr_grave grave;
 	struct rr_list link;
 	struct rr_map_link by_name;
 	uint32_t parties;
 	uint32_t accepted; /* connections that it made */
 	uint32_t silent;   /* those of them that are silent (admission.c): counted anew whenever there must be
 			      room */
-	size_t used[RR_RESOURCES]; /* octets that its parties hold of each pool */
+	size_t used[RR_RESOURCES];  /* octets that its parties hold of each pool */
+	struct rr_payer_host payer; /* for the loop's time */
 	char name[RR_HOST_NAME];
 };
 
@@ -85,11 +87,13 @@ struct rr_party_ops {
 
 /* A connection as the pools and the umpire see it. */
 struct rr_party {
+	struct rr_grave grave;
 	struct rr_shares *shares;
 	struct rr_host *host;
 	struct rr_list link;
-	uint32_t references; /* one of the connection, and one of each of its buffers in use */
-	uint64_t number;     /* no other party of these shares ever has it; above 0 */
+	uint32_t references;   /* one of the connection, and one of each of its buffers in use */
+	uint64_t number;       /* no other party of these shares ever has it; above 0 */
+	struct rr_payer payer; /* for the loop's time */
 	struct rr_account accounts[RR_RESOURCES];
 	const struct rr_party_ops *ops; /* NULL once the connection ended */
 	void *ctx;

@@ -279,6 +279,8 @@ rr_rdma_new(struct rr_room *room, struct rr_fabric *fabric, const char *peer, bo
 		rr_rdma_free(connection);
 		return NULL;
 	}
+	connection->base.payer = &connection->base.party->payer;
+	connection->task.payer = &connection->base.payer;
 	if (!is_active)
 		rr_party_accepted(connection->base.party, RR_ACCEPTED_RDMA);
 	return connection;

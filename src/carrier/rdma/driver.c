@@ -284,6 +284,7 @@ driver_set_endpoint(struct rr_connection *connection, struct rr_endpoint *endpoi
 	connection->endpoint = endpoint;
 	snprintf(connection->base.peer, sizeof(connection->base.peer), "%s", rr_endpoint_peer(endpoint));
 	connection->base.source = rr_address_source_of(connection->base.peer);
+	rr_endpoint_pay(endpoint, &connection->base.payer);
 	rr_timer_init(&connection->kick, driver_kick_expired);
 	/* RFC 8166, 3.3.1: "A Requester MUST maintain enough receive resources to accommodate expected
 	 * replies." A responder never grants more credits than it posts Receives. RFC 8167, 4.3, wants the

@@ -296,6 +296,7 @@ tcp_carrier_close(struct rr_carrier *carrier)
 	rr_tcp_free_calls(tcp);
 	rr_party_end(tcp->base.party, tcp);
 	tcp->base.party = NULL;
+	tcp->base.payer = NULL;
 	tcp->closed = true;
 	rr_loop_bury(carrier->engine->loop, &tcp->grave, tcp_free);
 }
@@ -379,8 +380,10 @@ rr_tcp_new(struct rr_carriers *carriers, int fd, const struct sockaddr *peer, en
 	rr_list_init(&tcp->out);
 	rr_tcp_init_calls(tcp);
 	rr_tcp_init_exchanges(tcp);
+	tcp->watch.payer = tcp->task.payer = &tcp->base.payer;
 	if (!tcp->base.party)
 		return tcp_forget(tcp, rr_fail(text, -RPCRDMA_ERR_NOMEM, "no memory for a connection"));
+	tcp->base.payer = &tcp->base.party->payer;
 	if (rr_loop_watch(engine->loop, &tcp->watch, fd, state == RR_TCP_OPEN ? RR_READABLE : RR_WRITABLE) <
 		0)
 		return tcp_forget(tcp, rr_fail(text, -RPCRDMA_ERR_SYSTEM, "a socket cannot be watched: %s",

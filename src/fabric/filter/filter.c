@@ -34,6 +34,16 @@ filter_moved(const struct rr_endpoint *base)
 	return endpoint->below ? rr_endpoint_moved(endpoint->below) : base->moved;
 }
 
+/* Has the payer pay for the endpoint below: a filter has no descriptor itself. */
+static void
+filter_pay(struct rr_endpoint *base, struct rr_payer *const *payer)
+{
+	struct rr_filter_endpoint *endpoint = rr_filter_endpoint_of(base);
+
+	if (endpoint->below)
+		rr_endpoint_pay(endpoint->below, payer);
+}
+
 struct rr_filter_fabric *
 rr_filter_new(struct rr_fabric *below, const struct rr_fabric_ops *ops, size_t size)
 {
@@ -46,6 +56,7 @@ rr_filter_new(struct rr_fabric *below, const struct rr_fabric_ops *ops, size_t s
 	fabric->ops.name = rr_fabric_name(below);
 	fabric->ops.limits = *rr_fabric_limits(below);
 	fabric->ops.moved = filter_moved;
+	fabric->ops.pay = filter_pay;
 	fabric->base =
 		(struct rr_fabric){ .ops = &fabric->ops, .loop = loop, .config = *rr_fabric_config(below) };
 	fabric->env = rr_loop_env(loop);

@@ -214,6 +214,15 @@ iwarp_corrupt(struct rr_endpoint *base)
 	return rr_iwarp_corrupt(&endpoint->engine);
 }
 
+/* Has the payer pay for the socket of the endpoint and for its task. */
+static void
+iwarp_pay(struct rr_endpoint *base, struct rr_payer *const *payer)
+{
+	struct rr_iwarp_endpoint *endpoint = rr_iwarp_endpoint_of(base);
+
+	endpoint->watch.payer = endpoint->task.payer = payer;
+}
+
 /* Ends the connection once all outstanding requests are done, or a time limit has passed. A connection that
  * is not open yet ends at once; one that is ending already is left alone. */
 static void
@@ -262,6 +271,7 @@ static const struct rr_fabric_ops iwarp_ops = {
 	.invalidate = iwarp_invalidate,
 	.revoke = iwarp_revoke,
 	.corrupt = iwarp_corrupt,
+	.pay = iwarp_pay,
 	.disconnect = iwarp_disconnect,
 	.close = iwarp_close,
 };

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The start-time fair queueing of fair_queue.h. A member that is charged pays from the clock on, if its tag
- * is behind the clock: so it has no claim to time that it did not use before. */
-#include "base/share/fair_queue.h"
+/* The start-time fair queueing of fair_queue.h. A member that is charged pays from the clock less the credit
+ * on, if its tag is further behind: it has no claim to more of the time that it did not use. */
+#include "base/fair_queue.h"
 
+#include "base/checked.h"
 #include "base/list.h"
 
 static struct rr_fair_member *
@@ -21,9 +22,9 @@ fair_member_is_before(struct rr_heap_link *a, struct rr_heap_link *b)
 }
 
 void
-rr_fair_queue_init(struct rr_fair_queue *queue)
+rr_fair_queue_init(struct rr_fair_queue *queue, uint64_t credit)
 {
-	*queue = (struct rr_fair_queue){ .clock = 0 };
+	*queue = (struct rr_fair_queue){ .credit = credit };
 	rr_heap_init(&queue->heap, fair_member_is_before);
 }
 
@@ -43,6 +44,19 @@ rr_fair_queue_leave(struct rr_fair_queue *queue, struct rr_fair_member *member)
 	if (member->waits)
 		rr_heap_remove(&queue->heap, &member->link);
 	member->waits = false;
+}
+
+void
+rr_fair_queue_begin(struct rr_fair_queue *queue, const struct rr_fair_member *member)
+{
+	uint64_t tag = member->tag;
+
+	/* Otherwise the clock would leave those behind that wait, and they would have no claim to that time.
+	 */
+	if (!rr_fair_queue_empty(queue))
+		tag = rr_min(tag, fair_member_of(queue->heap.first)->tag);
+	if (tag > queue->clock)
+		queue->clock = tag;
 }
 
 struct rr_fair_member *

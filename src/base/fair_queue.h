@@ -9,14 +9,17 @@
 /*
  * Members that wait for their turn, in the order of the time that each of them has used: start-time fair
  * queueing, as in fair.h, for members that are objects of the caller and whose costs are charged afterwards.
- * A member that used little goes before one that used much. A member that was idle goes at once, but saves
- * nothing up.
+ * A member that used little goes before one that used much. A member that was idle goes at once. The time
+ * that a member leaves to others is saved up for it, as far as the queue's credit goes: so a member that uses
+ * less than the others goes before them each time, although it is charged for each of several steps.
  */
 
-/* A member; zeroed before its first use. All its members are private, but for `waits`. */
+/* A member; zeroed before its first use. All its members are private, but for `waits`, and `tag` of a new
+ * one. */
 struct rr_fair_member {
 	struct rr_heap_link link;
-	uint64_t tag;   /* its place in the order: the time at which its next turn begins */
+	uint64_t tag; /* its place in the order: the time at which its next turn begins; a new member has all
+			 credit if this is 0, and none if it is the queue's clock */
 	uint64_t order; /* decides between equal tags: who waits longer goes first */
 	bool waits;     /* it is in the queue */
 };
@@ -24,11 +27,12 @@ struct rr_fair_member {
 /* The members that wait. */
 struct rr_fair_queue {
 	struct rr_heap heap;
-	uint64_t clock; /* the highest tag of a member whose turn began */
+	uint64_t clock;  /* the highest tag of a member that was the first when its turn began */
+	uint64_t credit; /* how far the tag of a member that is charged may be behind the clock */
 	uint64_t order;
 };
 
-void rr_fair_queue_init(struct rr_fair_queue *queue);
+void rr_fair_queue_init(struct rr_fair_queue *queue, uint64_t credit);
 
 /* Has the member wait. Does nothing if it waits already. */
 void rr_fair_queue_wait(struct rr_fair_queue *queue, struct rr_fair_member *member);
@@ -36,13 +40,9 @@ void rr_fair_queue_wait(struct rr_fair_queue *queue, struct rr_fair_member *memb
 /* Takes the member out of the queue. Does nothing if it does not wait. */
 void rr_fair_queue_leave(struct rr_fair_queue *queue, struct rr_fair_member *member);
 
-/* Notes that a turn of the member begins: members that come later are not placed before it. */
-static inline void
-rr_fair_queue_begin(struct rr_fair_queue *queue, const struct rr_fair_member *member)
-{
-	if (member->tag > queue->clock)
-		queue->clock = member->tag;
-}
+/* Notes that something is done for the member: sets the clock on to its place, unless one that waits is
+ * before it. */
+void rr_fair_queue_begin(struct rr_fair_queue *queue, const struct rr_fair_member *member);
 
 /* Takes the member that has used least out of the queue, begins its turn and returns it. Returns NULL if no
  * member waits. */
@@ -52,11 +52,12 @@ struct rr_fair_member *rr_fair_queue_take(struct rr_fair_queue *queue);
 static inline void
 rr_fair_queue_charge(struct rr_fair_queue *queue, struct rr_fair_member *member, uint64_t cost)
 {
+	uint64_t least = queue->clock > queue->credit ? queue->clock - queue->credit : 0;
 	bool waits = member->waits;
 
 	if (waits)
 		rr_heap_remove(&queue->heap, &member->link);
-	member->tag = (member->tag > queue->clock ? member->tag : queue->clock) + cost;
+	member->tag = (member->tag > least ? member->tag : least) + cost;
 	if (waits)
 		rr_heap_add(&queue->heap, &member->link);
 }
