@@ -160,7 +160,6 @@ static void
 a_lock_takes_an_open_that_could_read_or_write(void **state)
 {
 	struct suite *suite = *state;
-	suite_needs(suite, SUITE_LOCKS);
 	struct rr_vfs_handle file = suite_file(suite, "file", "text");
 	struct rr_vfs_open *reader = suite_open(suite, &file, RR_VFS_SHARE_READ, 0);
 	struct rr_vfs_open *writer = suite_open(suite, &file, RR_VFS_SHARE_WRITE, 0);

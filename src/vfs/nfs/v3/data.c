@@ -261,3 +261,17 @@ rr_v3_open(struct rr_v3_job *job)
 	job->args.access = (ACCESS3args){ rr_v3_fh(&job->objects[0]), access };
 	return rr_v3_call(job, NFSPROC3_ACCESS, data_open_may);
 }
+
+/* Version 3 has locks in a protocol of its own, which this provider does not speak: a lock is had at once.
+ * Servers keep the locks of their clients in tables, so that a lock holds among the clients of this server.
+ */
+enum rr_vfs_status
+rr_v3_lock(struct rr_v3_job *job)
+{
+	const struct rr_vfs_lock *lock = INPUT(job, lock);
+	uint32_t access = lock->kind == RR_VFS_LOCK_WRITE ? RR_VFS_SHARE_WRITE : RR_VFS_SHARE_READ;
+
+	if (lock->length == 0 || (lock->length != UINT64_MAX && lock->length > UINT64_MAX - lock->offset))
+		return RR_VFS_INVAL;
+	return lock->kind == RR_VFS_UNLOCK || lock->open->access & access ? RR_VFS_OK : RR_VFS_OPEN_MODE;
+}

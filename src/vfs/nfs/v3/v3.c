@@ -15,6 +15,7 @@ static rr_v3_step *const v3_steps[RR_VFS_OPERATIONS] = {
 	[RR_VFS_OP_WRITE] = rr_v3_write,
 	[RR_VFS_OP_COMMIT] = rr_v3_commit,
 	[RR_VFS_OP_OPEN] = rr_v3_open,
+	[RR_VFS_OP_LOCK] = rr_v3_lock,
 	[RR_VFS_OP_LOOKUP] = rr_v3_lookup,
 	[RR_VFS_OP_CREATE] = rr_v3_create,
 	[RR_VFS_OP_LINK] = rr_v3_link,
