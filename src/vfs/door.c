@@ -4,6 +4,8 @@
 
 #include <assert.h>
 
+#include "vfs/reserve.h"
+
 /* Outputs of an open that fails early. RR_VFS_INVAL: the access is none, or one that there is not. */
 static enum rr_vfs_status
 door_prepare_open(const struct rr_vfs *vfs, struct rr_vfs_call *call)
@@ -168,6 +170,7 @@ rr_vfs_close(struct rr_vfs *vfs, struct rr_vfs_open *open, struct rr_vfs_call *c
 		return RR_VFS_OK;
 	if (call)
 		call->job = NULL;
+	rr_reserve_close(vfs->reserve, rr_reservation(open));
 	status = vfs->ops->close(vfs, open, call);
 	if (status == RR_VFS_PENDING)
 		rr_vfs_goes_on(vfs);
@@ -192,7 +195,9 @@ void
 rr_vfs_counters(const struct rr_vfs *vfs, struct rr_vfs_counters *counters)
 {
 	*counters = vfs->counters;
-	vfs->ops->count(vfs, counters);
+	counters->opens = counters->descriptors = atomic_load(&vfs->reserve->opens);
+	if (vfs->ops->count)
+		vfs->ops->count(vfs, counters);
 }
 
 void

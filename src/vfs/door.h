@@ -13,7 +13,7 @@
  *   - marks the outputs that count after a failure, too, as not valid, for operations that fail early;
  *   - refuses what changes anything with RR_VFS_ROFS, where the provider or the caller is read-only. The
  *     provider still finds the objects and their attributes, because servers tell them after a failure, too;
- *   - counts it, until it ends.
+ *   - counts it, until it ends. It also ends the share reservation of an open that is closed (reserve.h).
  */
 
 /* Bits of what an operation does. */

@@ -48,13 +48,14 @@
  * 1813, 4.7: "any data associated with the request is now on stable storage".
  *
  * Threads. All functions are called in the thread of the provider's loop. Several threads may export the same
- * trees, each with a provider of its own. Such providers are kin (rr_vfs.kin is equal): a handle or an open
- * that one of them made may be used with any of them, and any of them can close the open.
+ * trees, each with a provider of its own. Such providers are kin (rr_vfs.reserve is equal): a handle or an
+ * open that one of them made may be used with any of them, and any of them can close the open.
  */
 
 struct rr_vfs;
 struct rr_vfs_call;
-struct rr_vfs_open; /* the provider's */
+struct rr_vfs_open; /* the provider's; begins with a struct rr_reservation (reserve.h) */
+struct rr_reserve;
 
 enum { RR_VFS_HANDLE_MAX = 64, RR_VFS_NAME_MAX = 255, RR_VFS_TARGET_MAX = 4095, RR_VFS_VERIFIER = 8 };
 
@@ -648,7 +649,7 @@ enum rr_vfs_operation {
 struct rr_vfs_ops {
 	const char *name;
 	void (*destroy)(struct rr_vfs *vfs);
-	/* Fills in the members "opens" and "descriptors". */
+	/* Fills in the member "descriptors". NULL: each open has one, and there are no others. */
 	void (*count)(const struct rr_vfs *vfs, struct rr_vfs_counters *counters);
 	void (*root)(struct rr_vfs *vfs, uint32_t number, struct rr_vfs_handle *handle);
 	uint32_t (*export_of)(const struct rr_vfs *vfs, struct rpcrdma_bytes handle);
@@ -661,8 +662,8 @@ struct rr_vfs_ops {
 		struct rr_vfs *vfs, enum rr_vfs_operation operation, struct rr_vfs_call *call);
 	/* call is under way, and the provider has set call->job. */
 	void (*cancel)(struct rr_vfs *vfs, struct rr_vfs_call *call);
-	/* open is not NULL; call may be NULL. RR_VFS_PENDING: something goes on, with a call or without, and
-	 * ends by rr_vfs_ended(). */
+	/* open is not NULL, and has no reservation any more; call may be NULL. RR_VFS_PENDING: something goes
+	 * on, with a call or without, and ends by rr_vfs_ended(). */
 	enum rr_vfs_status (*close)(struct rr_vfs *vfs, struct rr_vfs_open *open, struct rr_vfs_call *call);
 };
 
@@ -676,7 +677,8 @@ struct rr_vfs_export {
 struct rr_vfs {
 	const struct rr_vfs_ops *ops;
 	struct rr_loop *loop;
-	const void *kin; /* equal among the providers of all threads that export the same trees */
+	struct rr_reserve
+		*reserve; /* the same for kin, the providers of all threads that export these trees */
 	const struct rr_vfs_export *exports;
 	uint32_t export_count;
 	bool read_only;                  /* RR_VFS_ROFS for all changes */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "vfs/door.h"
+#include "vfs/reserve.h"
 
 /* The largest structure of an operation. */
 union any {
@@ -64,7 +65,7 @@ static void
 note_count(const struct rr_vfs *vfs, struct rr_vfs_counters *counters)
 {
 	(void)vfs;
-	counters->opens = counters->descriptors = 7;
+	counters->descriptors = 7;
 }
 
 static void
@@ -79,6 +80,7 @@ static const struct rr_vfs_ops ops = {
 };
 
 static struct rr_vfs vfs;
+static struct rr_reserve reserve;
 static struct rr_vfs_caller caller;
 
 static int
@@ -86,7 +88,9 @@ setup(void **state)
 {
 	(void)state;
 	memset(&noted, 0, sizeof(noted));
-	vfs = (struct rr_vfs){ .ops = &ops };
+	reserve = (struct rr_reserve){ 0 };
+	rr_reserve_init(&reserve);
+	vfs = (struct rr_vfs){ .ops = &ops, .reserve = &reserve };
 	caller = (struct rr_vfs_caller){ 0 };
 	return 0;
 }
@@ -137,7 +141,7 @@ each_operation_comes_to_the_provider_once_and_is_counted(void **state)
 	assert_int_equal(counters.begun, RR_VFS_OPERATIONS);
 	assert_int_equal(counters.later, 0);
 	assert_int_equal(counters.under_way_peak, 0);
-	assert_int_equal(counters.opens, 7);
+	assert_int_equal(counters.descriptors, 7);
 	assert_int_equal(noted.ended, 0);
 }
 
@@ -326,21 +330,31 @@ only_what_the_provider_has_a_job_for_is_cancelled(void **state)
 }
 
 static void
-a_close_is_counted_like_an_operation(void **state)
+a_close_is_counted_like_an_operation_and_ends_a_reservation(void **state)
 {
 	struct rr_vfs_call call = { .done = note_done, .job = &call };
-	struct rr_vfs_open *open = (void *)&call; /* only passed on */
+	struct rr_reservation reservations[2];
+	struct rr_vfs_open *open = (void *)&reservations[0], *other = (void *)&reservations[1];
+	const struct rr_vfs_opening opening = { .access = RR_VFS_SHARE_READ, .deny = RR_VFS_SHARE_WRITE };
+	const struct rr_reserve_file file = { 1, 2 };
 	struct rr_vfs_counters counters;
 
 	(void)state;
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(rr_reserve_open(&reserve, &opening, file, &reservations[i]), RR_VFS_OK);
+	rr_vfs_counters(&vfs, &counters);
+	assert_int_equal(counters.opens, 2);
 	assert_int_equal(rr_vfs_close(&vfs, NULL, &call), RR_VFS_OK);
 	assert_int_equal(noted.closed, 0);
 	noted.answer = RR_VFS_PENDING;
 	assert_int_equal(rr_vfs_close(&vfs, open, &call), RR_VFS_PENDING);
 	assert_null(call.job);
-	assert_int_equal(rr_vfs_close(&vfs, open, NULL), RR_VFS_PENDING);
+	assert_true(rr_reserve_denies(&reserve, file, RR_VFS_SHARE_WRITE));
+	assert_int_equal(rr_vfs_close(&vfs, other, NULL), RR_VFS_PENDING);
+	assert_false(rr_reserve_denies(&reserve, file, RR_VFS_SHARE_WRITE));
 	assert_int_equal(noted.closed, 2);
 	rr_vfs_counters(&vfs, &counters);
+	assert_int_equal(counters.opens, 0);
 	assert_int_equal(counters.under_way, 2);
 	rr_vfs_ended(&vfs, &call, RR_VFS_OK);
 	rr_vfs_ended(&vfs, NULL, RR_VFS_OK);
@@ -361,7 +375,7 @@ main(void)
 		TEST(an_open_for_writing_is_refused_where_all_is_read_only),
 		TEST(what_is_under_way_is_counted_until_it_ends),
 		TEST(only_what_the_provider_has_a_job_for_is_cancelled),
-		TEST(a_close_is_counted_like_an_operation),
+		TEST(a_close_is_counted_like_an_operation_and_ends_a_reservation),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

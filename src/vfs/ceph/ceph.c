@@ -86,7 +86,7 @@ rr_ceph_new(const struct rr_env *env, const struct rr_ceph_config *config, struc
 	ceph->env = env;
 	ceph->config = *config;
 	ceph->verifier = rr_random_u64(env);
-	rr_list_init(&ceph->opens);
+	rr_reserve_init(&ceph->reserve);
 	pthread_mutex_init(&ceph->lock, NULL);
 	ceph->exports = rr_alloc_array(env, config->export_count, sizeof(ceph->exports[0]));
 	ceph->roots = rr_alloc_array(env, config->export_count, sizeof(ceph->roots[0]));
@@ -115,6 +115,7 @@ rr_ceph_free(struct rr_ceph *ceph)
 		ceph->lib.unmount(ceph->mount);
 	if (ceph->mount)
 		ceph->lib.release(ceph->mount);
+	rr_reserve_free(&ceph->reserve);
 	pthread_mutex_destroy(&ceph->lock);
 	rr_free(ceph->env, ceph->exports);
 	rr_free(ceph->env, ceph->roots);
@@ -134,7 +135,7 @@ rr_ceph_provider(struct rr_ceph *ceph, struct rr_loop *loop, struct rr_vfs **vfs
 	made->vfs = (struct rr_vfs){
 		.ops = &rr_ceph_ops,
 		.loop = loop,
-		.kin = ceph,
+		.reserve = &ceph->reserve,
 		.exports = ceph->exports,
 		.export_count = ceph->config.export_count,
 		.read_only = ceph->config.read_only,

@@ -7,6 +7,7 @@
 #include "vfs/ceph/ceph.h"
 #include "vfs/ceph/library.h"
 #include "vfs/crew.h"
+#include "vfs/reserve.h"
 #include "vfs/system.h"
 
 /* Each operation is a job of a crew (crew.h). It waits until the jobs that have to come before it have ended;
@@ -38,28 +39,20 @@ struct rr_ceph {
 	/* RFC 1813, 3.3.7: the verifier of writes, a random number that is made at the start and changes
 	 * where data could not be stored. */
 	_Atomic uint64_t verifier;
-	pthread_mutex_t lock; /* protects the members that follow, and all shares */
-	struct rr_list opens; /* of rr_vfs_open.link: opens that are not closed */
-	uint32_t open_count;
-};
-
-/* A share reservation of an open, and of the opens that were made beside that open (RR_VFS_BESIDE). */
-struct rr_ceph_share {
-	uint32_t access, deny, holders; /* holders: the number of opens with this reservation */
+	pthread_mutex_t lock; /* protects rr_vfs_open.holders */
+	struct rr_reserve reserve;
 };
 
 /* An open belongs to the caller until close(), then to the jobs that use it, the last of which is "closing".
  */
 struct rr_vfs_open {
-	struct rr_list link;
+	struct rr_reservation reservation;
 	struct rr_ceph *ceph;
 	struct Inode *inode;
 	struct Fh *file;
 	uint64_t number, snapshot;
-	uint32_t export; /* hash of the export's name */
-	uint32_t access;
-	uint32_t holders;            /* the caller and the jobs that use it; under the lock */
-	struct rr_ceph_share *share; /* NULL: the open is closed, or another open replaced it */
+	uint32_t export;  /* hash of the export's name */
+	uint32_t holders; /* the caller and the jobs that use it; under the lock */
 	struct {
 		struct rr_crew_job job;
 		struct rr_ceph_vfs *vfs;  /* the provider whose crew closes the file */

@@ -63,7 +63,7 @@ rr_ceph_lock(struct rr_ceph_job *job)
 
 	if (status != RR_VFS_OK)
 		return status;
-	if (!lock->test && (open->access & needed) != needed)
+	if (!lock->test && (open->reservation.access & needed) != needed)
 		return RR_VFS_OPEN_MODE;
 	obstacle = range;
 	if (!lock->test) {

@@ -8,23 +8,6 @@
 
 #include "vfs/ceph/ceph_private.h"
 
-/* Tells whether an open of the file with this number has a share reservation that denies "access", or has
- * access that "deny" forbids. Opens with the reservation "own", which may be NULL, do not count. The caller
- * holds ceph->lock. */
-static bool
-open_conflicts(const struct rr_ceph *ceph, uint64_t number, uint32_t access, uint32_t deny,
-	const struct rr_ceph_share *own)
-{
-	rr_list_for_each (link, &ceph->opens) {
-		const struct rr_vfs_open *open = rr_container(link, struct rr_vfs_open, link);
-		const struct rr_ceph_share *share = open->number == number ? open->share : NULL;
-
-		if (share && share != own && ((share->deny & access) || (share->access & deny)))
-			return true;
-	}
-	return false;
-}
-
 /* Tells whether the caller may open the file with this access (RR_VFS_SHARE_*): the owner always may, other
  * callers by the mode of the file, where permission to execute is enough for reading. RFC 1813, 4.4: "the
  * server's permission checking algorithm should allow the owner of a file to access it regardless of the
@@ -61,12 +44,9 @@ open_check(struct rr_ceph_job *job, uint32_t access, enum rr_vfs_status for_link
 static enum rr_vfs_status
 open_denied(struct rr_ceph *ceph, uint64_t number, uint32_t access)
 {
-	bool denied;
+	const struct rr_reserve_file file = { 0, number };
 
-	pthread_mutex_lock(&ceph->lock);
-	denied = open_conflicts(ceph, number, access, 0, NULL);
-	pthread_mutex_unlock(&ceph->lock);
-	return denied ? RR_VFS_LOCKED : RR_VFS_OK;
+	return rr_reserve_denies(&ceph->reserve, file, access) ? RR_VFS_LOCKED : RR_VFS_OK;
 }
 
 enum rr_vfs_status
@@ -84,7 +64,7 @@ rr_ceph_may_use(struct rr_ceph_job *job, uint32_t access)
 	enum rr_vfs_status status;
 
 	if (open)
-		return (open->access & access) == access ? RR_VFS_OK : RR_VFS_OPEN_MODE;
+		return (open->reservation.access & access) == access ? RR_VFS_OK : RR_VFS_OPEN_MODE;
 	status = open_check(job, access, RR_VFS_WRONG_TYPE);
 	if (status != RR_VFS_OK || job->object.reserved)
 		return status;
@@ -120,70 +100,24 @@ rr_ceph_done(struct rr_ceph_job *job, struct Fh *file)
 		job->ceph->lib.ll_close(job->ceph->mount, file);
 }
 
-/* Gives back a reference to a share reservation, and frees the reservation with its last reference. share may
- * be NULL. The caller holds ceph->lock. */
-static void
-open_share_put(struct rr_ceph *ceph, struct rr_ceph_share *share)
-{
-	if (share && --share->holders == 0)
-		rr_free(ceph->env, share);
-}
-
-/* Gives a new open its share reservation, and adds the open to the list of opens. Where the new open replaces
- * the open that the call names (object.open) or stands beside it, the reservation is that of the named open,
- * which has none any more if it is replaced; else the reservation is "spare". Returns RR_VFS_SHARE where
- * another reservation conflicts. The caller holds ceph->lock. */
-static enum rr_vfs_status
-open_reserve(struct rr_ceph_job *job, struct rr_vfs_open *open, struct rr_ceph_share *spare)
-{
-	struct rr_vfs_opening *opening = (struct rr_vfs_opening *)job->call;
-	struct rr_vfs_open *other = job->object.open;
-	bool related = other && other->share && opening->relation != RR_VFS_ANOTHER;
-	bool beside = related && opening->relation == RR_VFS_BESIDE;
-
-	/* The deny of an open beside another one is not used. */
-	if (open_conflicts(job->ceph, open->number, opening->access, beside ? 0 : opening->deny,
-		    related ? other->share : NULL))
-		return RR_VFS_SHARE;
-	open->share = related ? other->share : spare;
-	open->share->holders++;
-	if (!beside) {
-		open->share->access = opening->access;
-		open->share->deny = opening->deny;
-	}
-	if (related && !beside) {
-		open_share_put(job->ceph, other->share);
-		other->share = NULL;
-	}
-	rr_list_append(&job->ceph->opens, &open->link);
-	job->ceph->open_count++;
-	return RR_VFS_OK;
-}
-
 /* Fills in a new open: finds its inode, opens the file with the server's own identity, and makes the share
  * reservation. After an error the caller frees the open by open_free(), which closes the file if it is open.
  */
 static enum rr_vfs_status
 open_make(struct rr_ceph_job *job, struct rr_vfs_open *open)
 {
+	const struct rr_vfs_opening *opening = (struct rr_vfs_opening *)job->call;
 	const struct rr_ceph *ceph = job->ceph;
-	struct rr_ceph_share *spare = rr_alloc(ceph->env, sizeof(*spare));
 	const vinodeno_t number = { { job->object.number }, { job->object.snapshot } };
-	enum rr_vfs_status status;
+	const struct rr_reserve_file file = { 0, job->object.number };
+	enum rr_vfs_status status =
+		rr_ceph_status(ceph->lib.ll_lookup_vino(ceph->mount, number, &open->inode));
 
-	if (!spare)
-		return RR_VFS_BUSY;
-	status = rr_ceph_status(ceph->lib.ll_lookup_vino(ceph->mount, number, &open->inode));
 	if (status == RR_VFS_OK)
 		status = rr_ceph_status(ceph->lib.ll_open(
-			ceph->mount, open->inode, open_flags(open->access), &open->file, ceph->self));
-	if (status == RR_VFS_OK) {
-		pthread_mutex_lock(&job->ceph->lock);
-		status = open_reserve(job, open, spare);
-		pthread_mutex_unlock(&job->ceph->lock);
-	}
-	if (open->share != spare)
-		rr_free(ceph->env, spare);
+			ceph->mount, open->inode, open_flags(opening->access), &open->file, ceph->self));
+	if (status == RR_VFS_OK)
+		status = rr_reserve_open(&job->ceph->reserve, opening, file, &open->reservation);
 	return status;
 }
 
@@ -205,7 +139,7 @@ enum rr_vfs_status
 rr_ceph_open(struct rr_ceph_job *job)
 {
 	struct rr_vfs_opening *opening = (struct rr_vfs_opening *)job->call;
-	uint32_t known = job->object.open ? job->object.open->access : 0;
+	uint32_t known = job->object.open ? job->object.open->reservation.access : 0;
 	enum rr_vfs_status status = open_check(job, opening->access & ~known, RR_VFS_SYMLINK);
 	struct rr_vfs_open *open;
 
@@ -214,12 +148,10 @@ rr_ceph_open(struct rr_ceph_job *job)
 	open = rr_alloc(job->ceph->env, sizeof(*open));
 	if (!open)
 		return RR_VFS_BUSY;
-	rr_list_init(&open->link);
 	open->ceph = job->ceph;
 	open->number = job->object.number;
 	open->snapshot = job->object.snapshot;
 	open->export = job->object.export;
-	open->access = opening->access;
 	open->holders = 1;
 	status = open_make(job, open);
 	if (status != RR_VFS_OK) {
@@ -286,17 +218,9 @@ rr_ceph_open_put(struct rr_ceph_vfs *vfs, struct rr_vfs_open *open, struct rr_vf
 	return RR_VFS_PENDING;
 }
 
-/* Closes an open for the caller: ends its share reservation and gives back the caller's reference. */
+/* Closes an open for the caller: gives back the caller's reference. */
 enum rr_vfs_status
 rr_ceph_close(struct rr_vfs *vfs, struct rr_vfs_open *open, struct rr_vfs_call *call)
 {
-	struct rr_ceph *ceph = ((struct rr_ceph_vfs *)vfs)->ceph;
-
-	pthread_mutex_lock(&ceph->lock);
-	rr_list_remove(&open->link);
-	open_share_put(ceph, open->share);
-	open->share = NULL;
-	ceph->open_count--;
-	pthread_mutex_unlock(&ceph->lock);
 	return rr_ceph_open_put((struct rr_ceph_vfs *)vfs, open, call);
 }

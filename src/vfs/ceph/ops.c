@@ -41,17 +41,6 @@ ops_destroy(struct rr_vfs *vfs)
 	rr_free(own->ceph->env, own);
 }
 
-/* The opens are those of all providers of the file system. Each counts as one descriptor. */
-static void
-ops_count(const struct rr_vfs *vfs, struct rr_vfs_counters *counters)
-{
-	const struct rr_ceph_vfs *own = (const struct rr_ceph_vfs *)vfs;
-
-	pthread_mutex_lock(&own->ceph->lock);
-	counters->opens = counters->descriptors = own->ceph->open_count;
-	pthread_mutex_unlock(&own->ceph->lock);
-}
-
 /* Writes the handle of the root directory of the export of this number. The root lies in no snapshot
  * (RR_CEPH_HEAD). */
 static void
@@ -72,7 +61,6 @@ ops_export_of(const struct rr_vfs *vfs, struct rpcrdma_bytes handle)
 const struct rr_vfs_ops rr_ceph_ops = {
 	.name = "ceph",
 	.destroy = ops_destroy,
-	.count = ops_count,
 	.root = ops_root,
 	.export_of = ops_export_of,
 	.begin = rr_ceph_begin,

@@ -123,7 +123,7 @@ rr_posix_lease(struct rr_posix_work *work, struct rr_vfs_call *call)
 		rr_posix_lease_end(posix->shared, lease->open);
 		return RR_VFS_OK;
 	}
-	if (lease->open->access != RR_VFS_SHARE_READ)
+	if (lease->open->reservation.access != RR_VFS_SHARE_READ)
 		return RR_VFS_INVAL;
 	pthread_mutex_lock(&posix->shared->leases_lock);
 	status = lease_take(posix, lease);

@@ -7,8 +7,9 @@
 #include "vfs/crew_queue.h"
 #include "vfs/door.h"
 #include "vfs/posix/tree/tree.h"
+#include "vfs/reserve.h"
 
-/* These are opens (files that a caller of the provider has opened) and their share reservations. An open
+/* These are opens: files that a caller of the provider has opened. An open
  * belongs to no thread: any provider with the same struct rr_posix_shared may use it. An open has one
  * reference for its caller, until the caller closes it, and one for each operation that uses it; it is freed
  * with the last one. */
@@ -17,10 +18,8 @@ struct rr_posix;
 struct rr_posix_shared;
 
 struct rr_vfs_open {
-	struct rr_list link; /* in rr_posix_shared.opens, while the open has a reservation */
+	struct rr_reservation reservation;
 	_Atomic uint32_t refs;
-	_Atomic bool reserves;               /* the open has a reservation, for access and deny */
-	uint32_t access, deny;               /* RR_VFS_SHARE_* */
 	int fd;                              /* the open's own descriptor, for this access */
 	const struct rr_tree_export *export; /* this and the members below: as in struct rr_object */
 	uint64_t fsid, inode, place;
@@ -41,7 +40,7 @@ struct rr_vfs_open {
 	} closing;                        /* used by close.c only */
 };
 
-/* Makes an open of object with one reference, without access and reservation. fd belongs to the open from now
+/* Makes an open of object with one reference, without a reservation. fd belongs to the open from now
  * on. Returns NULL where there is no memory, with fd closed. */
 struct rr_vfs_open *rr_posix_open_new(struct rr_posix_shared *shared, const struct rr_object *object, int fd);
 
@@ -55,16 +54,6 @@ void rr_posix_open_free(struct rr_posix_shared *shared, struct rr_vfs_open *open
  * RR_VFS_PENDING where call ends later, with RR_VFS_OK, because the crew closes fd; else RR_VFS_OK. */
 enum rr_vfs_status rr_posix_open_release(
 	struct rr_posix *posix, struct rr_vfs_open *open, struct rr_vfs_call *call);
-
-/* Reserves the open's access and denies others open->deny from now on. Returns false where another open
- * denies this access, or has access that open->deny forbids. The open "instead", which may be NULL, is no
- * obstacle, and its reservation ends when this function succeeds. */
-bool rr_posix_reserve(struct rr_posix_shared *shared, struct rr_vfs_open *open, struct rr_vfs_open *instead);
-/* Ends the reservation of the open, if it has one. */
-void rr_posix_unreserve(struct rr_posix_shared *shared, struct rr_vfs_open *open);
-
-/* Tells whether any open of the object denies others this access (RR_VFS_SHARE_*). */
-bool rr_posix_is_denied(struct rr_posix_shared *shared, const struct rr_object *object, uint32_t access);
 
 /* lease.c: gives the lease of the open back, if the open has one. recall() is not called after that. */
 void rr_posix_lease_end(struct rr_posix_shared *shared, struct rr_vfs_open *open);

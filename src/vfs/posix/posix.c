@@ -37,14 +37,13 @@ const struct rr_posix_kind rr_posix_kinds[RR_VFS_OPERATIONS] = {
 	[RR_VFS_OP_LIMITS] = { rr_posix_limits, RR_POSIX_IN_MEMORY },
 };
 
-/* Ends the reservation and the lease of the open, and gives the caller's reference back. The locks end with
+/* Ends the lease of the open, and gives the caller's reference back. The locks end with
  * the last reference, when the descriptor is closed. */
 static enum rr_vfs_status
 posix_close(struct rr_vfs *vfs, struct rr_vfs_open *open, struct rr_vfs_call *call)
 {
 	struct rr_posix *posix = rr_container(vfs, struct rr_posix, vfs);
 
-	rr_posix_unreserve(posix->shared, open);
 	rr_posix_lease_end(posix->shared, open);
 	return rr_posix_open_release(posix, open, call);
 }
@@ -61,15 +60,14 @@ posix_export_of(const struct rr_vfs *vfs, struct rpcrdma_bytes handle)
 	return rr_tree_export_of(((const struct rr_posix *)vfs)->tree, handle);
 }
 
-/* Opens that callers hold count as descriptors, too: each has one. */
+/* Each open has a descriptor, too, until its file is closed. */
 static void
 posix_count(const struct rr_vfs *vfs, struct rr_vfs_counters *counters)
 {
 	const struct rr_posix *posix = (const void *)vfs; /* vfs is its first member */
 
 	_Static_assert(offsetof(struct rr_posix, vfs) == 0, "as said");
-	counters->opens = atomic_load(&posix->shared->open_count);
-	counters->descriptors = counters->opens + rr_tree_descriptors(posix->tree);
+	counters->descriptors = atomic_load(&posix->shared->open_count) + rr_tree_descriptors(posix->tree);
 }
 
 /* Waits for the operations under way, and frees the provider, which may be made in part only. */
@@ -141,7 +139,7 @@ posix_start(struct rr_posix *posix, struct rr_loop *loop, const struct rr_tree_c
 		posix->exports[i].name = kept->exports[i].name;
 	posix->vfs = (struct rr_vfs){ .ops = &posix_ops,
 		.loop = loop,
-		.kin = posix->shared,
+		.reserve = &posix->shared->reserve,
 		.exports = posix->exports,
 		.export_count = kept->export_count,
 		.read_only = kept->read_only };

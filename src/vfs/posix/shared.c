@@ -19,9 +19,7 @@ rr_posix_shared_new(const struct rr_env *env, uint64_t verifier, struct rr_posix
 	new->stored_log = (struct rr_log_limit){ .level = RR_LOG_ERROR, .kind = "what clients wrote" };
 	for (int i = 0; i < LOCKS; i++)
 		pthread_mutex_init(&new->locks[i], NULL);
-	for (int i = 0; i < RR_POSIX_LOCKS; i++)
-		rr_list_init(&new->opens[i]);
-	pthread_mutex_init(&new->opens_lock, NULL);
+	rr_reserve_init(&new->reserve);
 	pthread_mutex_init(&new->leases_lock, NULL);
 	*shared = new;
 	return 0;
@@ -35,7 +33,7 @@ rr_posix_shared_free(struct rr_posix_shared *shared)
 	rr_log_limit_end(&shared->stored_log, shared->env);
 	for (int i = 0; i < LOCKS; i++)
 		pthread_mutex_destroy(&shared->locks[i]);
-	pthread_mutex_destroy(&shared->opens_lock);
+	rr_reserve_free(&shared->reserve);
 	pthread_mutex_destroy(&shared->leases_lock);
 	rr_free(shared->env, shared);
 }

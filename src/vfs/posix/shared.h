@@ -10,12 +10,13 @@
 #include "base/list.h"
 #include "base/log_limit.h"
 #include "vfs/posix/change.h"
+#include "vfs/reserve.h"
 
 /*
- * The providers of all threads of a process share this structure: the write verifier, the opens with their
- * share reservations (open.h), the counts of changes (change.h), and locks. A thread that changes an object
- * takes the object's lock, gets the attributes, makes the change, and gets the attributes again: so no other
- * thread of the server changes the object in between.
+ * The providers of all threads of a process share this structure: the write verifier, the share
+ * reservations of opens (reserve.h), the counts of changes (change.h), and locks. A thread that changes an
+ * object takes the object's lock, gets the attributes, makes the change, and gets the attributes again: so no
+ * other thread of the server changes the object in between.
  *
  * Each file system has locks of its own, because a lock may be held for long in a file system that hangs. A
  * hash of an object's inode number chooses its lock among them; two objects of a file system may have the
@@ -36,13 +37,11 @@ struct rr_posix_shared {
 	_Atomic uint64_t devices[RR_POSIX_DEVICES];
 	pthread_mutex_t locks[(RR_POSIX_DEVICES + 1) * RR_POSIX_LOCKS];
 	struct rr_changes changes;
-	pthread_mutex_t opens_lock;           /* protects opens; it is never held over a system call */
-	struct rr_list opens[RR_POSIX_LOCKS]; /* by a hash of the object */
-	pthread_mutex_t leases_lock;          /* protects all leases, and the lists of leases */
-	uint32_t lease_count;                 /* leases that clients have now */
-	_Atomic uint32_t open_count;          /* all opens */
-	_Atomic uint32_t denying;             /* opens that deny others anything */
-	struct rr_log_limit stored_log;       /* of errors of storage */
+	struct rr_reserve reserve;      /* share reservations of opens */
+	pthread_mutex_t leases_lock;    /* protects all leases, and the lists of leases */
+	uint32_t lease_count;           /* leases that clients have now */
+	_Atomic uint32_t open_count;    /* opens whose file is not closed yet */
+	struct rr_log_limit stored_log; /* of errors of storage */
 };
 
 /* Makes the structure that providers share, with the first write verifier. Errors: NOMEM. */

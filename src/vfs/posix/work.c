@@ -85,11 +85,12 @@ rr_posix_data(struct rr_posix_work *work, struct rr_posix_subject *subject, int 
 
 	if (subject->open) {
 		*fd = subject->open->fd;
-		return share & ~subject->open->access ? RR_VFS_OPEN_MODE : RR_VFS_OK;
+		return share & ~subject->open->reservation.access ? RR_VFS_OPEN_MODE : RR_VFS_OK;
 	}
 	status = rr_tree_open(work->tree, &subject->object, access, fd);
 	if (status == RR_VFS_OK && !subject->reserved &&
-		rr_posix_is_denied(work->posix->shared, &subject->object, share))
+		rr_reserve_denies(&work->posix->shared->reserve,
+			(struct rr_reserve_file){ subject->object.fsid, subject->object.st.stx_ino }, share))
 		return RR_VFS_LOCKED;
 	return status;
 }

@@ -51,7 +51,7 @@ static bool
 lease_impossible(const struct rr_memory_node *node)
 {
 	rr_list_for_each (link, &node->opens)
-		if (rr_container(link, struct rr_vfs_open, link)->access & RR_VFS_SHARE_WRITE)
+		if (rr_container(link, struct rr_vfs_open, link)->reservation.access & RR_VFS_SHARE_WRITE)
 			return true;
 	return false;
 }

@@ -146,7 +146,7 @@ lock_check(const struct rr_vfs_lock *lock, struct rr_memory_range *wanted)
 	if (lock->length != UINT64_MAX && !rr_add_u64(lock->offset, lock->length - 1, &wanted->last))
 		return RR_VFS_INVAL;
 	/* A test sets no lock, so any open may ask. */
-	if (!lock->test && (lock->open->access & needed) != needed)
+	if (!lock->test && (lock->open->reservation.access & needed) != needed)
 		return RR_VFS_OPEN_MODE;
 	return RR_VFS_OK;
 }

@@ -94,10 +94,10 @@ rr_memory_may_use(struct rr_memory_run *run, const struct rr_vfs_object *object,
 	if (status != RR_VFS_OK)
 		return status;
 	if (object->open)
-		return (object->open->access & access) == access ? RR_VFS_OK : RR_VFS_OPEN_MODE;
+		return (object->open->reservation.access & access) == access ? RR_VFS_OK : RR_VFS_OPEN_MODE;
 	if (!may_by_permission(node, run->caller, access))
 		return RR_VFS_ACCESS;
-	if (!object->reserved && rr_memory_denied(node, access))
+	if (!object->reserved && rr_memory_denied(run->memory, node, access))
 		return RR_VFS_LOCKED;
 	return access & RR_VFS_SHARE_WRITE ? rr_memory_recall(node, NULL) : RR_VFS_OK;
 }

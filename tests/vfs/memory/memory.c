@@ -57,6 +57,7 @@ rr_memory_new(const struct rr_env *env, const struct rr_memory_config *config, s
 		return -RPCRDMA_ERR_NOMEM;
 	memory->env = env;
 	memory->config = *config;
+	rr_reserve_init(&memory->reserve);
 	rr_list_init(&memory->vfss);
 	rr_list_init(&memory->nodes);
 	memory_defaults(memory);
@@ -76,6 +77,7 @@ rr_memory_free(struct rr_memory *memory)
 		return;
 	rr_list_for_each (link, &memory->nodes)
 		rr_memory_node_free(memory, rr_container(link, struct rr_memory_node, all));
+	rr_reserve_free(&memory->reserve);
 	rr_map_free(&memory->numbers, memory->env);
 	rr_map_free(&memory->names, memory->env);
 	rr_free(memory->env, memory->roots);
@@ -92,7 +94,7 @@ rr_memory_provider(struct rr_memory *memory, struct rr_loop *loop, struct rr_vfs
 	made->vfs = (struct rr_vfs){
 		.ops = &rr_memory_ops,
 		.loop = loop,
-		.kin = memory,
+		.reserve = &memory->reserve,
 		.exports = memory->config.exports,
 		.export_count = memory->config.export_count,
 		.read_only = memory->config.read_only,

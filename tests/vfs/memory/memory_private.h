@@ -4,6 +4,7 @@
 
 #include "base/map.h"
 #include "memory.h"
+#include "vfs/reserve.h"
 
 /*
  * The storage owns the nodes. A node is freed when it has no name (links is 0) and no open holds it. A node
@@ -68,12 +69,6 @@ struct rr_memory_entry {
 	char name[RR_VFS_NAME_MAX + 1];
 };
 
-/* A share reservation of an open, and of the opens that were made beside that open (RR_VFS_BESIDE). */
-struct rr_memory_share {
-	uint32_t access, deny;
-	uint32_t holders; /* opens with this reservation */
-};
-
 /* A range of octets that an open has locked, from the first octet to the last one. */
 struct rr_memory_range {
 	struct rr_list link;
@@ -89,13 +84,12 @@ struct rr_memory_lease {
 };
 
 struct rr_vfs_open {
+	struct rr_reservation reservation;
 	struct rr_list link; /* in its node's opens, until close() */
 	struct rr_memory *memory;
 	struct rr_memory_node *node;
-	uint32_t access;
 	uint32_t jobs; /* operations under way that use the open */
 	bool closed;
-	struct rr_memory_share *share; /* NULL: another open replaced this one */
 	struct rr_list ranges;
 	struct rr_memory_lease lease;
 	struct rr_list recalls; /* in rr_memory_vfs.recalls, until recall() of the lease was called */
@@ -124,7 +118,8 @@ struct rr_memory {
 	struct rr_list nodes;          /* all nodes */
 	struct rr_memory_node **roots; /* of the exports */
 	struct rr_memory_limit all, quotas[RR_MEMORY_QUOTAS];
-	uint32_t quota_count, opens;
+	uint32_t quota_count;
+	struct rr_reserve reserve;
 };
 
 /* A provider of the storage. */
@@ -293,7 +288,7 @@ enum rr_vfs_status rr_memory_close(struct rr_vfs *vfs, struct rr_vfs_open *open,
  * open is not closed. No job may use the open any more. */
 void rr_memory_open_drop(struct rr_vfs_open *open);
 /* Tells whether an open of the node denies others this access. */
-bool rr_memory_denied(const struct rr_memory_node *node, uint32_t access);
+bool rr_memory_denied(struct rr_memory *memory, const struct rr_memory_node *node, uint32_t access);
 
 /* ---- lease.c ---- */
 /* Recalls all leases of the node, except that of the open "except", which may be NULL. Returns RR_VFS_PENDING

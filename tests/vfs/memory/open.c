@@ -2,32 +2,16 @@
 /* This file implements opens and their share reservations. */
 #include "memory_private.h"
 
-bool
-rr_memory_denied(const struct rr_memory_node *node, uint32_t access)
+static struct rr_reserve_file
+open_file(const struct rr_memory_node *node)
 {
-	rr_list_for_each (link, &node->opens) {
-		const struct rr_vfs_open *open = rr_container(link, struct rr_vfs_open, link);
-
-		/* The share is NULL where another open replaced this one, and has its reservation. */
-		if (open->share && (open->share->deny & access))
-			return true;
-	}
-	return false;
+	return (struct rr_reserve_file){ node->export, node->attributes.id.number };
 }
 
-/* Tells whether an open of the file has a share reservation that denies the access of the new open, or has
- * access that "deny" forbids. Opens with the reservation "own", which may be NULL, do not count. */
-static bool
-open_conflicts(const struct rr_memory_node *node, const struct rr_vfs_opening *opening, uint32_t deny,
-	const struct rr_memory_share *own)
+bool
+rr_memory_denied(struct rr_memory *memory, const struct rr_memory_node *node, uint32_t access)
 {
-	rr_list_for_each (link, &node->opens) {
-		const struct rr_memory_share *share = rr_container(link, struct rr_vfs_open, link)->share;
-
-		if (share && share != own && ((share->deny & opening->access) || (share->access & deny)))
-			return true;
-	}
-	return false;
+	return rr_reserve_denies(&memory->reserve, open_file(node), access);
 }
 
 /* Checks whether the caller may open the operation's file with the access that the call asks for. Access that
@@ -41,51 +25,13 @@ open_may(struct rr_memory_run *run, const struct rr_vfs_opening *opening)
 
 	/* Rights that the other open has are not checked again. */
 	if (object.open)
-		asked &= ~object.open->access;
+		asked &= ~object.open->reservation.access;
 	if (run->node->attributes.type == RR_VFS_LINK)
 		return RR_VFS_SYMLINK;
 	object.open = NULL;
 	status = rr_memory_may_use(run, &object, run->node, asked);
-	/* open_conflicts() has compared the reservations, so a denial is no reason to refuse here. */
+	/* rr_reserve_open() compares the reservations, so a denial is no reason to refuse here. */
 	return status == RR_VFS_LOCKED ? RR_VFS_OK : status;
-}
-
-/* Gives a reference to a share reservation back, and frees the reservation with the last one. share may be
- * NULL. */
-static void
-open_share_put(struct rr_memory *memory, struct rr_memory_share *share)
-{
-	if (share && --share->holders == 0)
-		rr_free(memory->env, share);
-}
-
-/* Returns the share reservation for a new open, or NULL if there is no memory. Where the new open stands
- * beside the call's other open or replaces it, the reservation is that of the other open; an open that is
- * replaced has none any more. Else the reservation is new. */
-static struct rr_memory_share *
-open_share(struct rr_memory *memory, const struct rr_vfs_opening *opening)
-{
-	struct rr_vfs_open *other = opening->object.open;
-	struct rr_memory_share *share;
-
-	if (other && other->share && opening->relation != RR_VFS_ANOTHER) {
-		share = other->share;
-		share->holders++;
-	} else {
-		share = rr_alloc(memory->env, sizeof(*share));
-		if (!share)
-			return NULL;
-		share->holders = 1;
-	}
-	if (!other || opening->relation != RR_VFS_BESIDE) {
-		share->access = opening->access;
-		share->deny = opening->deny;
-	}
-	if (other && opening->relation == RR_VFS_REPLACES) {
-		open_share_put(memory, other->share);
-		other->share = NULL;
-	}
-	return share;
 }
 
 /* Makes an open of the operation's file with its share reservation, and stores the open in opening->open.
@@ -96,21 +42,21 @@ open_make(struct rr_memory_run *run, struct rr_vfs_opening *opening)
 	struct rr_memory *memory = run->memory;
 	struct rr_vfs_open *open = rr_alloc(memory->env, sizeof(*open));
 
+	enum rr_vfs_status status;
+
 	if (!open)
 		return RR_VFS_BUSY;
-	open->share = open_share(memory, opening);
-	if (!open->share) {
+	status = rr_reserve_open(&memory->reserve, opening, open_file(run->node), &open->reservation);
+	if (status != RR_VFS_OK) {
 		rr_free(memory->env, open);
-		return RR_VFS_BUSY;
+		return status;
 	}
 	open->memory = memory;
 	open->node = run->node;
-	open->access = opening->access;
 	rr_list_init(&open->ranges);
 	rr_list_init(&open->recalls);
 	rr_list_append(&run->node->opens, &open->link);
 	run->node->holders++;
-	memory->opens++;
 	opening->open = open;
 	return RR_VFS_OK;
 }
@@ -119,15 +65,8 @@ enum rr_vfs_status
 rr_memory_open(struct rr_memory_run *run)
 {
 	struct rr_vfs_opening *opening = (struct rr_vfs_opening *)run->call;
-	const struct rr_vfs_open *other = opening->object.open;
-	const struct rr_memory_share *own =
-		other && opening->relation != RR_VFS_ANOTHER ? other->share : NULL;
-	uint32_t deny = other && opening->relation == RR_VFS_BESIDE ? 0 : opening->deny;
-	enum rr_vfs_status status;
+	enum rr_vfs_status status = open_may(run, opening);
 
-	if (run->node->attributes.type == RR_VFS_FILE && open_conflicts(run->node, opening, deny, own))
-		return RR_VFS_SHARE;
-	status = open_may(run, opening);
 	/* open_may() recalls no lease where it ignores a denial, or where the other open has the access. */
 	if (status == RR_VFS_OK && (opening->access & RR_VFS_SHARE_WRITE))
 		status = rr_memory_recall(run->node, NULL);
@@ -137,16 +76,12 @@ rr_memory_open(struct rr_memory_run *run)
 enum rr_vfs_status
 rr_memory_close(struct rr_vfs *vfs, struct rr_vfs_open *open, struct rr_vfs_call *call)
 {
-	struct rr_memory *memory = rr_container(vfs, struct rr_memory_vfs, vfs)->memory;
-
+	(void)vfs;
 	(void)call; /* nothing here waits */
 	rr_list_remove(&open->link);
 	rr_memory_unlock_all(open);
 	rr_memory_lease_end(open);
-	open_share_put(memory, open->share);
-	open->share = NULL;
 	open->closed = true;
-	memory->opens--;
 	if (open->jobs == 0)
 		rr_memory_open_drop(open);
 	return RR_VFS_OK;

@@ -42,18 +42,9 @@ ops_destroy(struct rr_vfs *vfs)
 	/* A test that destroys a provider too early has a defect. */
 	assert(rr_list_empty(&own->jobs) && rr_list_empty(&own->recalls));
 	rr_list_remove(&own->link);
-	assert(own->memory->opens == 0 || !rr_list_empty(&own->memory->vfss));
+	assert(atomic_load(&own->memory->reserve.opens) == 0 || !rr_list_empty(&own->memory->vfss));
 	rr_loop_disarm(vfs->loop, &own->timer);
 	rr_free(own->memory->env, own);
-}
-
-/* The opens are those of the whole storage. They also count as descriptors, which this provider has not. */
-static void
-ops_count(const struct rr_vfs *vfs, struct rr_vfs_counters *counters)
-{
-	const struct rr_memory_vfs *own = (const struct rr_memory_vfs *)vfs;
-
-	counters->opens = counters->descriptors = own->memory->opens;
 }
 
 static void
@@ -73,7 +64,6 @@ ops_export_of(const struct rr_vfs *vfs, struct rpcrdma_bytes handle)
 const struct rr_vfs_ops rr_memory_ops = {
 	.name = "memory",
 	.destroy = ops_destroy,
-	.count = ops_count,
 	.root = ops_root,
 	.export_of = ops_export_of,
 	.begin = rr_memory_begin,

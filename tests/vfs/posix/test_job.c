@@ -167,7 +167,7 @@ a_lock_holds_its_open(void **state)
 	assert_int_equal(rr_tree_open_apart(world->folder->tree, &object, O_RDONLY, &fd), RR_VFS_OK);
 	lock.open = rr_posix_open_new(world->shared, &object, fd);
 	assert_non_null(lock.open);
-	lock.open->access = RR_VFS_SHARE_READ;
+	lock.open->reservation.access = RR_VFS_SHARE_READ;
 	rr_object_put(world->folder->tree, &object);
 	assert_int_equal(rr_vfs_lock(&world->posix->vfs, &lock), RR_VFS_PENDING);
 	assert_int_equal(lock.open->refs, 2);

@@ -12,7 +12,7 @@
 static enum rr_vfs_status
 data_may(const struct rr_v3_job *job, uint32_t access)
 {
-	return job->open && !(job->open->access & access) ? RR_VFS_OPEN_MODE : RR_VFS_OK;
+	return job->open && !(job->open->reservation.access & access) ? RR_VFS_OPEN_MODE : RR_VFS_OK;
 }
 
 /* Returns the status of a READ or WRITE that failed. RFC 1813, 3.3.6 and 3.3.7: NFS3ERR_INVAL if the object
@@ -196,20 +196,26 @@ rr_v3_commit(struct rr_v3_job *job)
 
 /* ---- Opens ---- */
 
-/* Makes the open. */
+/* Makes the open, with its share reservation. */
 static enum rr_vfs_status
 data_open_make(struct rr_v3_job *job)
 {
 	struct rr_vfs_opening *opening = INPUT(job, opening);
+	const struct rr_vfs_id *id = &opening->object_after.attributes.id;
 	struct rr_vfs_open *open = rr_alloc(job->vfs->env, sizeof(*open));
+	enum rr_vfs_status status;
 
 	if (!open)
 		return RR_VFS_BUSY;
+	status = rr_reserve_open(&job->vfs->shared->reserve, opening,
+		(struct rr_reserve_file){ id->fsid[0], id->number }, &open->reservation);
+	if (status != RR_VFS_OK) {
+		rr_free(job->vfs->env, open);
+		return status;
+	}
 	open->handle = job->objects[0];
 	open->user = job->user;
-	open->access = opening->access;
 	opening->open = open;
-	job->vfs->opens++;
 	return RR_VFS_OK;
 }
 
@@ -254,9 +260,11 @@ rr_v3_open(struct rr_v3_job *job)
 	uint32_t access = 0;
 
 	/* The rights that an earlier open of the file gives are not checked again. */
-	if (opening->access & RR_VFS_SHARE_READ && !(job->open && job->open->access & RR_VFS_SHARE_READ))
+	if (opening->access & RR_VFS_SHARE_READ &&
+		!(job->open && job->open->reservation.access & RR_VFS_SHARE_READ))
 		access |= ACCESS3_READ;
-	if (opening->access & RR_VFS_SHARE_WRITE && !(job->open && job->open->access & RR_VFS_SHARE_WRITE))
+	if (opening->access & RR_VFS_SHARE_WRITE &&
+		!(job->open && job->open->reservation.access & RR_VFS_SHARE_WRITE))
 		access |= ACCESS3_MODIFY;
 	job->args.access = (ACCESS3args){ rr_v3_fh(&job->objects[0]), access };
 	return rr_v3_call(job, NFSPROC3_ACCESS, data_open_may);
@@ -273,5 +281,6 @@ rr_v3_lock(struct rr_v3_job *job)
 
 	if (lock->length == 0 || (lock->length != UINT64_MAX && lock->length > UINT64_MAX - lock->offset))
 		return RR_VFS_INVAL;
-	return lock->kind == RR_VFS_UNLOCK || lock->open->access & access ? RR_VFS_OK : RR_VFS_OPEN_MODE;
+	return lock->kind == RR_VFS_UNLOCK || lock->open->reservation.access & access ? RR_VFS_OK
+										      : RR_VFS_OPEN_MODE;
 }

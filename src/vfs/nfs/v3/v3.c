@@ -43,14 +43,6 @@ v3_export_of(const struct rr_vfs *vfs, struct rpcrdma_bytes handle)
 	return rr_v3_export_of(&((const struct rr_v3_vfs *)vfs)->shared->handles, handle);
 }
 
-static void
-v3_count(const struct rr_vfs *vfs, struct rr_vfs_counters *counters)
-{
-	const struct rr_v3_vfs *own = (const struct rr_v3_vfs *)vfs;
-
-	counters->opens = counters->descriptors = own->opens;
-}
-
 /* An open is nothing that the other server knows of. */
 static enum rr_vfs_status
 v3_close(struct rr_vfs *vfs, struct rr_vfs_open *open, struct rr_vfs_call *call)
@@ -58,7 +50,6 @@ v3_close(struct rr_vfs *vfs, struct rr_vfs_open *open, struct rr_vfs_call *call)
 	struct rr_v3_vfs *own = (struct rr_v3_vfs *)vfs;
 
 	(void)call;
-	own->opens--;
 	rr_free(own->env, open);
 	return RR_VFS_OK;
 }
@@ -84,7 +75,6 @@ v3_destroy(struct rr_vfs *vfs)
 static const struct rr_vfs_ops v3_ops = {
 	.name = "nfs3",
 	.destroy = v3_destroy,
-	.count = v3_count,
 	.root = v3_root,
 	.export_of = v3_export_of,
 	.begin = rr_v3_begin,
@@ -102,6 +92,7 @@ rr_v3_shared_new(const struct rr_env *env, const struct rr_v3_config *config, st
 	if (!new)
 		return rr_fail(text, -RPCRDMA_ERR_NOMEM, "out of memory");
 	new->env = env;
+	rr_reserve_init(&new->reserve);
 	new->config = *config;
 	error = rr_v3_handles_init(&new->handles, env, config);
 	new->names = rr_alloc_array(env, config->export_count, sizeof(*new->names));
@@ -125,6 +116,7 @@ rr_v3_shared_free(struct rr_v3_shared *shared)
 	if (!shared)
 		return;
 	rr_v3_handles_end(&shared->handles);
+	rr_reserve_free(&shared->reserve);
 	rr_free(shared->env, shared->names);
 	rr_free(shared->env, shared);
 }
@@ -154,7 +146,7 @@ rr_v3_new(
 	}
 	own->base = (struct rr_vfs){ .ops = &v3_ops,
 		.loop = engine->loop,
-		.kin = shared,
+		.reserve = &shared->reserve,
 		.exports = shared->names,
 		.export_count = shared->config.export_count,
 		.read_only = shared->config.read_only };

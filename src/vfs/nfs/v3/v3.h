@@ -13,8 +13,8 @@
  * of up to RR_V3_HANDLE_MAX octets stay valid over restarts.
  *
  * The provider acts as its callers do, with AUTH_SYS: the other server must believe it. Version 3 has no
- * opens: share reservations and locks hold within this server alone, and an opened file that another client
- * removes is gone. There are no leases, holes, copies or extended attributes (RR_VFS_NOTSUPP).
+ * opens: share reservations (of opens alone) and locks hold within this server, and an opened file that
+ * another client removes is gone. There are no leases, holes, copies or extended attributes (RR_VFS_NOTSUPP).
  */
 
 enum { RR_V3_HANDLE_MAX = 51, RR_V3_LONG_HANDLES = 65536, RR_V3_KEY = 32 };

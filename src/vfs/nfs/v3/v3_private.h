@@ -10,6 +10,7 @@
 #include "ulb/nfs3.h"
 #include "vfs/door.h"
 #include "vfs/nfs/v3/v3.h"
+#include "vfs/reserve.h"
 
 struct rr_v3_vfs;
 struct rr_v3_job;
@@ -22,9 +23,9 @@ struct rr_v3_handle {
 };
 
 struct rr_vfs_open {
+	struct rr_reservation reservation;
 	struct rr_v3_handle handle;
 	struct rpcrdma_auth_sys user; /* who has opened the file */
-	uint32_t access;
 };
 
 /* ---- handle.c: the handles that clients see ---- */
@@ -216,6 +217,7 @@ struct rr_v3_shared {
 	struct rr_v3_config config;
 	struct rr_vfs_export *names;
 	struct rr_v3_handles handles;
+	struct rr_reserve reserve;
 };
 
 struct rr_v3_vfs {
@@ -226,7 +228,6 @@ struct rr_v3_vfs {
 	rr_v3_step *const *steps; /* by the numbers of the operations */
 	struct rr_list jobs;
 	struct rr_map queues; /* of objects that are being changed */
-	uint32_t opens;
 	struct rr_v3_listed listed[RR_V3_LISTED];
 };
 

@@ -33,21 +33,20 @@ open_type(const struct rr_object *object)
 static enum rr_vfs_status
 open_descriptor(struct rr_posix_work *work, struct rr_posix_subject *subject, uint32_t share, int *fd)
 {
-	if (!subject->open || share & ~subject->open->access)
+	if (!subject->open || share & ~subject->open->reservation.access)
 		return rr_tree_open_apart(work->tree, &subject->object, open_access(share), fd);
 	rr_tree_as_self(work->tree);
 	*fd = rr_tree_reopen(work->tree, subject->open->fd, open_access(share));
 	return *fd < 0 ? rr_vfs_errno(errno) : RR_VFS_OK;
 }
 
-/* Makes an open of the object with the access that the call asks for, and stores the open in opening->open.
- * Also makes its share reservation, except for RR_VFS_BESIDE. Returns RR_VFS_SHARE where another open's
- * reservation conflicts. */
+/* Makes an open of the object with the access that the call asks for, and its share reservation, and stores
+ * the open in opening->open. */
 static enum rr_vfs_status
 open_subject(struct rr_posix_work *work, struct rr_posix_subject *subject, struct rr_vfs_opening *opening)
 {
 	struct rr_posix_shared *shared = work->posix->shared;
-	struct rr_vfs_open *instead = opening->relation == RR_VFS_REPLACES ? subject->open : NULL;
+	const struct rr_object *object = &subject->object;
 	enum rr_vfs_status status = open_type(&subject->object);
 	struct rr_vfs_open *open;
 	int fd;
@@ -59,14 +58,13 @@ open_subject(struct rr_posix_work *work, struct rr_posix_subject *subject, struc
 	open = rr_posix_open_new(shared, &subject->object, fd);
 	if (!open)
 		return RR_VFS_BUSY;
-	open->access = opening->access;
-	open->deny = opening->relation == RR_VFS_BESIDE ? 0 : opening->deny;
-	if (opening->relation != RR_VFS_BESIDE && !rr_posix_reserve(shared, open, instead)) {
+	status = rr_reserve_open(&shared->reserve, opening,
+		(struct rr_reserve_file){ object->fsid, object->st.stx_ino }, &open->reservation);
+	if (status == RR_VFS_OK)
+		opening->open = open;
+	else
 		rr_posix_open_free(shared, open);
-		return RR_VFS_SHARE;
-	}
-	opening->open = open;
-	return RR_VFS_OK;
+	return status;
 }
 
 enum rr_vfs_status
@@ -137,8 +135,8 @@ rr_posix_lock_range(struct rr_posix_work *work, struct rr_vfs_call *call)
 		return RR_VFS_INVAL;
 	if (lock->test)
 		return op_lock_test(lock, range);
-	if ((lock->kind == RR_VFS_LOCK_READ && !(lock->open->access & RR_VFS_SHARE_READ)) ||
-		(lock->kind == RR_VFS_LOCK_WRITE && !(lock->open->access & RR_VFS_SHARE_WRITE)))
+	if ((lock->kind == RR_VFS_LOCK_READ && !(lock->open->reservation.access & RR_VFS_SHARE_READ)) ||
+		(lock->kind == RR_VFS_LOCK_WRITE && !(lock->open->reservation.access & RR_VFS_SHARE_WRITE)))
 		return RR_VFS_OPEN_MODE;
 	if (lock->kind != RR_VFS_UNLOCK)
 		atomic_store(&lock->open->locked, true);
