@@ -10,7 +10,7 @@
  * not fit inline without their items either. RELAYS_KEPT: the most unused relays that are kept for reuse. */
 enum { RECORD_MAX = 8192, REDUCED_MAX = 4096, RELAYS_KEPT = 1024 };
 
-struct listener {
+struct gateway_listener {
 	struct rr_list link;
 	struct rr_gateway *gateway;
 	struct rr_acceptor *acceptor; /* NULL: the listener does not listen yet */
@@ -45,7 +45,7 @@ rr_gateway_new(
 
 /* Closes the acceptor of a listener, if listening had succeeded, and frees the listener. */
 static void
-gateway_end_listener(struct rr_gateway *gateway, struct listener *listener)
+gateway_end_listener(struct rr_gateway *gateway, struct gateway_listener *listener)
 {
 	if (listener->acceptor)
 		rr_acceptor_close(listener->acceptor);
@@ -58,7 +58,8 @@ static void
 gateway_unlisten(struct rr_gateway *gateway)
 {
 	while (!rr_list_empty(&gateway->listeners))
-		gateway_end_listener(gateway, rr_container(gateway->listeners.next, struct listener, link));
+		gateway_end_listener(
+			gateway, rr_container(gateway->listeners.next, struct gateway_listener, link));
 }
 
 void
@@ -85,7 +86,7 @@ rr_gateway_free(struct rr_gateway *gateway)
 static void
 gateway_accepted(void *ctx, struct rr_carrier *carrier)
 {
-	const struct listener *listener = ctx;
+	const struct gateway_listener *listener = ctx;
 
 	rr_session_begin(listener->gateway, carrier, listener->transport);
 }
@@ -94,7 +95,7 @@ gateway_accepted(void *ctx, struct rr_carrier *carrier)
  * listens in *chosen, with the port that the system chose if that of `at` is 0. Returns 0, or an error
  * with its text. */
 static int
-gateway_listen_at(struct listener *listener, const struct rr_carrier_place *at,
+gateway_listen_at(struct gateway_listener *listener, const struct rr_carrier_place *at,
 	struct sockaddr_storage *chosen, struct rr_text *text)
 {
 	struct rpcrdma_engine *engine = listener->gateway->engine;
@@ -111,7 +112,7 @@ rr_gateway_listen(struct rr_gateway *gateway, enum rr_transport transport, struc
 	socklen_t size, struct rr_text *text)
 {
 	const struct rr_carrier_place at = { transport, address, size };
-	struct listener *listener = rr_alloc(gateway->engine->env, sizeof(*listener));
+	struct gateway_listener *listener = rr_alloc(gateway->engine->env, sizeof(*listener));
 	struct sockaddr_storage chosen;
 	int error;
 

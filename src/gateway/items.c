@@ -108,7 +108,7 @@ items_find(const struct rr_known *known, enum rr_items_use use, const struct rpc
 
 /* The items that are to be out of the stream, in their order: items that were found, and an item of no octets
  * for each Write chunk whose result has no item. */
-struct chosen {
+struct items_chosen {
 	uint32_t count;
 	const struct rr_walk_item *items[RR_MESSAGE_ITEMS]; /* NULL: an item of no octets */
 };
@@ -127,7 +127,7 @@ items_count_reduced(const struct rr_ulb_items *found)
 /* Chooses the data items of a call that are to be out of the stream: all that are out of it already, and as
  * many of the others, from the first one on, as RR_CALL_ITEMS leaves room for. */
 static void
-items_choose_for_call(const struct rr_ulb_items *found, struct chosen *chosen)
+items_choose_for_call(const struct rr_ulb_items *found, struct items_chosen *chosen)
 {
 	uint32_t reduced = items_count_reduced(found);
 	uint32_t max = reduced > RR_CALL_ITEMS ? reduced : RR_CALL_ITEMS;
@@ -146,7 +146,7 @@ items_choose_for_call(const struct rr_ulb_items *found, struct chosen *chosen)
 /* Adds the data item to the chosen ones, for the Write chunk with the number `place`. Each chunk before it
  * that has no item yet gets NULL, which stands for an item without octets. */
 static void
-items_choose_at(struct chosen *chosen, uint32_t place, const struct rr_walk_item *item)
+items_choose_at(struct items_chosen *chosen, uint32_t place, const struct rr_walk_item *item)
 {
 	while (chosen->count < place)
 		chosen->items[chosen->count++] = NULL;
@@ -161,7 +161,7 @@ items_choose_at(struct chosen *chosen, uint32_t place, const struct rr_walk_item
  * READ operation, and so on." And: a server "MUST return an empty Write chunk in that Write list position"
  * (RFC 8166, 4.3.2.2: with the segments that it had). */
 static void
-items_choose_by_result(const struct rr_ulb_items *found, uint32_t write_chunks, struct chosen *chosen)
+items_choose_by_result(const struct rr_ulb_items *found, uint32_t write_chunks, struct items_chosen *chosen)
 {
 	for (uint32_t i = 0; i < found->count && chosen->count < RR_MESSAGE_ITEMS; i++) {
 		const struct rr_walk_item *item = &found->items[i];
@@ -181,7 +181,7 @@ items_choose_by_result(const struct rr_ulb_items *found, uint32_t write_chunks, 
  * in the stream, as TCP has no chunks. At most RR_MESSAGE_ITEMS items are chosen; rr_items_take() notices if
  * that is too few. */
 static void
-items_choose_reduced(const struct rr_ulb_items *found, struct chosen *chosen)
+items_choose_reduced(const struct rr_ulb_items *found, struct items_chosen *chosen)
 {
 	for (uint32_t i = 0; i < found->count && chosen->count < RR_MESSAGE_ITEMS; i++)
 		if (found->items[i].reduced)
@@ -192,7 +192,7 @@ items_choose_reduced(const struct rr_ulb_items *found, struct chosen *chosen)
  * call, a reply over RDMA or a reply over TCP. */
 static void
 items_choose(const struct rr_known *known, enum rr_items_use use, const struct rr_ulb_items *found,
-	struct chosen *chosen)
+	struct items_chosen *chosen)
 {
 	chosen->count = 0;
 	switch (use) {
@@ -213,7 +213,7 @@ items_in_stream(const struct rr_walk_item *item)
 }
 
 /* The state of taking items out of a stream. */
-struct reduction {
+struct items_reduction {
 	const uint8_t *from; /* the old stream */
 	uint8_t *to; /* memory of the new stream; NULL: it is the front of the old one, without a copy */
 	uint32_t done, length; /* octets of the old stream that were handled, and octets of the new stream */
@@ -222,7 +222,7 @@ struct reduction {
 /* Moves on in the old stream to the position `until`. The octets on the way become a part of the new stream,
  * and are copied if the new stream has memory of its own. */
 static void
-items_pass(struct reduction *reduction, uint32_t until)
+items_pass(struct items_reduction *reduction, uint32_t until)
 {
 	uint32_t octets = until - reduction->done;
 
@@ -236,10 +236,10 @@ items_pass(struct reduction *reduction, uint32_t until)
  * place and the data of each chosen item. Copies the rest of the stream to `to`. If `to` is NULL, copies
  * nothing: the new stream is then the front of the old stream. */
 static void
-items_reduce(const struct rpcrdma_message *in, const struct chosen *chosen, uint8_t *to,
+items_reduce(const struct rpcrdma_message *in, const struct items_chosen *chosen, uint8_t *to,
 	struct rpcrdma_item items[RR_MESSAGE_ITEMS], struct rpcrdma_message *out)
 {
-	struct reduction reduction = { .from = in->stream, .to = to };
+	struct items_reduction reduction = { .from = in->stream, .to = to };
 
 	for (uint32_t i = 0; i < chosen->count; i++) {
 		const struct rr_walk_item *item = chosen->items[i];
@@ -260,7 +260,7 @@ items_reduce(const struct rpcrdma_message *in, const struct chosen *chosen, uint
 /* Tells whether the new stream, the one without the chosen data items, is just the front of the old stream,
  * so that no copy is needed. taken is the number of octets that the chosen items have in the old stream. */
 static bool
-items_is_front(const struct rpcrdma_message *in, const struct chosen *chosen, uint32_t taken)
+items_is_front(const struct rpcrdma_message *in, const struct items_chosen *chosen, uint32_t taken)
 {
 	const struct rr_walk_item *last = chosen->count > 0 ? chosen->items[chosen->count - 1] : NULL;
 
@@ -273,7 +273,7 @@ rr_items_take(const struct rr_known *known, enum rr_items_use use, const struct 
 {
 	struct rr_walk_item memory[FOUND_MAX];
 	struct rr_ulb_items found = { .items = memory, .max = FOUND_MAX };
-	struct chosen chosen;
+	struct items_chosen chosen;
 	enum rr_walk_answer answer = items_find(known, use, in, &found);
 	uint32_t reduced = 0, taken = 0;
 

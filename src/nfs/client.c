@@ -69,7 +69,7 @@ rr_nfs_wait(struct rpcrdma_nfs *nfs, struct rpcrdma_client *client, struct rr_ca
 /* ---- NFS procedures ---- */
 
 /* The pause after which a call to a busy server is repeated. */
-struct pause {
+struct client_pause {
 	struct rr_nfs_retry retry;
 	bool over;
 };
@@ -79,7 +79,7 @@ struct pause {
 static void
 client_pause_over(struct rr_timer *timer)
 {
-	rr_container(timer, struct pause, retry.later)->over = true;
+	rr_container(timer, struct client_pause, retry.later)->over = true;
 }
 
 /* Sends the call and waits for its answer. Returns the status of NFS in the answer, or a negative error if no
@@ -96,7 +96,7 @@ int
 rr_nfs_call_with(struct rpcrdma_nfs *nfs, struct rr_call *call)
 {
 	const struct rpcrdma_arena arena = call->arena;
-	struct pause pause;
+	struct client_pause pause;
 	int status, error;
 
 	call->reply_max += rr_nfs_reply_max(call->proc, call->args);

@@ -11,7 +11,7 @@
 enum { ENTRIES_ARENA = 512 << 10, KEEP_SLACK = 1024 };
 
 /* The state of a listing. */
-struct reading {
+struct dir_reading {
 	struct rpcrdma_nfs *nfs;
 	const struct rpcrdma_nfs_handle *directory;
 	int (*each)(void *ctx, const struct rpcrdma_nfs_entry *entry);
@@ -30,7 +30,7 @@ struct reading {
  * cookies of the entries 1, 2, 4, 8 and so on are noted in reading->remarked, one after the other, and each
  * entry is compared with the latest of them, so that a circle of any length is detected. */
 static int
-dir_note_cookie(struct reading *reading, uint64_t cookie)
+dir_note_cookie(struct dir_reading *reading, uint64_t cookie)
 {
 	reading->entries++;
 	if (reading->entries > reading->nfs->entries_max)
@@ -50,7 +50,7 @@ dir_note_cookie(struct reading *reading, uint64_t cookie)
  * each(). Fails if the name is too long or empty, or has a '/' or a zero in it: in the local file system,
  * such a name could lead anywhere. */
 static int
-dir_hand_on(struct reading *reading, struct rpcrdma_bytes name, uint64_t number,
+dir_hand_on(struct dir_reading *reading, struct rpcrdma_bytes name, uint64_t number,
 	const struct rpcrdma_nfs_object *object)
 {
 	struct rpcrdma_nfs_entry entry = { .size = sizeof(entry), .number = number, .object = object };
@@ -78,7 +78,7 @@ dir_hand_on(struct reading *reading, struct rpcrdma_bytes name, uint64_t number,
 /* Passes one entry of READDIRPLUS to the caller's function each(), with the attributes and the handle of the
  * object if the server sent both. */
 static int
-dir_hand_on_plus(struct reading *reading, const struct rr_nfs_listed *entry)
+dir_hand_on_plus(struct dir_reading *reading, const struct rr_nfs_listed *entry)
 {
 	struct rpcrdma_nfs_object object;
 	bool known = entry->known && rr_nfs_handle_set(&object.handle, entry->handle);
@@ -91,7 +91,7 @@ dir_hand_on_plus(struct reading *reading, const struct rr_nfs_listed *entry)
 /* Checks that a reply had at least one entry (any is true) or the end of the directory. Fails otherwise, so
  * that the server is not asked again for ever. */
 static int
-dir_check_progress(struct reading *reading, bool any)
+dir_check_progress(struct dir_reading *reading, bool any)
 {
 	if (!any && !reading->eof)
 		return rr_nfs_fail(reading->nfs, -RPCRDMA_ERR_PEER,
@@ -102,7 +102,7 @@ dir_check_progress(struct reading *reading, bool any)
 /* Returns a prepared call of the procedure proc. The results will be stored in the memory that reading has
  * for them (keep and arena). */
 static struct rr_call
-dir_prepare(struct reading *reading, uint32_t proc, const void *args, void *result)
+dir_prepare(struct dir_reading *reading, uint32_t proc, const void *args, void *result)
 {
 	return (struct rr_call){
 		.proc = proc,
@@ -117,7 +117,7 @@ dir_prepare(struct reading *reading, uint32_t proc, const void *args, void *resu
 /* Reads the next part of the directory by one READDIRPLUS, and passes its entries to the caller's function.
  * dircount limits the octets of names and cookies alone, which are about a quarter of an entry. */
 static int
-dir_read_plus(struct reading *reading)
+dir_read_plus(struct dir_reading *reading)
 {
 	READDIRPLUS3args args = {
 		.dir = rr_nfs_fh(reading->directory),
@@ -146,7 +146,7 @@ dir_read_plus(struct reading *reading)
 
 /* Reads the next part of the directory by one READDIR, and passes its entries to the caller's function. */
 static int
-dir_read_plain(struct reading *reading)
+dir_read_plain(struct dir_reading *reading)
 {
 	READDIR3args args = {
 		.dir = rr_nfs_fh(reading->directory),
@@ -175,7 +175,7 @@ dir_read_plain(struct reading *reading)
 /* Reads the rest of the directory by READDIRPLUS. If the server does not support READDIRPLUS, this client
  * does not call READDIRPLUS again, and reads the directory by READDIR. */
 static int
-dir_read_all(struct reading *reading)
+dir_read_all(struct dir_reading *reading)
 {
 	struct rpcrdma_nfs *nfs = reading->nfs;
 	int error = 0;
@@ -196,7 +196,7 @@ int
 rr_nfs_readdir(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory,
 	int (*each)(void *ctx, const struct rpcrdma_nfs_entry *entry), void *ctx)
 {
-	struct reading reading = { .nfs = nfs, .directory = directory, .each = each, .ctx = ctx };
+	struct dir_reading reading = { .nfs = nfs, .directory = directory, .each = each, .ctx = ctx };
 	int error = -RPCRDMA_ERR_NOMEM;
 
 	reading.keep_size = nfs->readdir_max + KEEP_SLACK;

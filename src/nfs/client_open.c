@@ -13,7 +13,7 @@
 #define TICK (250 * RR_MILLISECOND)
 
 /* The end of a wait. */
-struct deadline {
+struct open_deadline {
 	struct rpcrdma_nfs *nfs;
 	uint64_t at; /* time of rr_now(); 0: no deadline */
 };
@@ -22,7 +22,7 @@ struct deadline {
 static bool
 open_is_late(void *ctx)
 {
-	const struct deadline *deadline = ctx;
+	const struct open_deadline *deadline = ctx;
 
 	return (deadline->at && rr_now(deadline->nfs->env) >= deadline->at) ||
 	       rr_nfs_interrupted(deadline->nfs);
@@ -34,7 +34,8 @@ static int
 open_greet(struct rpcrdma_nfs *nfs, const struct rpcrdma_program *program)
 {
 	struct rr_call call = { .program = program, .proc = NFSPROC3_NULL, .timeout = nfs->config.timeout };
-	struct deadline deadline = { nfs, nfs->config.timeout ? rr_now(nfs->env) + nfs->config.timeout : 0 };
+	struct open_deadline deadline = { nfs,
+		nfs->config.timeout ? rr_now(nfs->env) + nfs->config.timeout : 0 };
 	int error = rr_client_wait_connected(nfs->client, open_is_late, &deadline);
 
 	if (error == -RPCRDMA_ERR_CANCELLED && !rr_nfs_interrupted(nfs))
@@ -114,7 +115,8 @@ open_session(struct rpcrdma_nfs *nfs, uint32_t minor)
 		.minor = minor,
 		.retry = nfs->config.rpc.retry,
 	};
-	struct deadline deadline = { nfs, nfs->config.timeout ? rr_now(nfs->env) + nfs->config.timeout : 0 };
+	struct open_deadline deadline = { nfs,
+		nfs->config.timeout ? rr_now(nfs->env) + nfs->config.timeout : 0 };
 	int error = rr_v4_new(&config, &nfs->v4);
 
 	if (error)

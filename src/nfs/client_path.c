@@ -12,7 +12,7 @@
  * which is taken for a directory, and its attributes were not fetched. by_name: names are looked up one at a
  * time. links: how many symbolic links were followed. below: the walk may not leave the root; depth: how many
  * directories lie between the root and here. */
-struct walk {
+struct path_walk {
 	struct rpcrdma_nfs *nfs;
 	const struct rpcrdma_nfs_handle *root;
 	const char *root_path;
@@ -27,7 +27,7 @@ struct walk {
 /* Copies the next name of the path into name, and moves walk->rest behind it. The name is empty at the end of
  * the path. Fails if the name is too long. */
 static int
-path_next_name(struct walk *walk, char name[RR_NFS_NAME + 1])
+path_next_name(struct path_walk *walk, char name[RR_NFS_NAME + 1])
 {
 	size_t length;
 
@@ -45,7 +45,7 @@ path_next_name(struct walk *walk, char name[RR_NFS_NAME + 1])
 /* Returns the part of an absolute path that follows the path of the walk's root, or NULL if the path is
  * outside of that. The path is target, the content of a symbolic link. */
 static const char *
-path_inside_root(const struct walk *walk, const char *target)
+path_inside_root(const struct path_walk *walk, const char *target)
 {
 	size_t length = strlen(walk->root_path);
 
@@ -60,7 +60,7 @@ path_inside_root(const struct walk *walk, const char *target)
 
 /* Goes on with the walk from its root. */
 static void
-path_go_to_root(struct walk *walk)
+path_go_to_root(struct path_walk *walk)
 {
 	walk->here = (struct rpcrdma_nfs_object){
 		.handle = *walk->root, .type = RPCRDMA_NFS_DIRECTORY, .filesystem = walk->nfs->root_fsid
@@ -71,7 +71,7 @@ path_go_to_root(struct walk *walk)
 
 /* Goes on with the walk from the object next. */
 static void
-path_go_on(struct walk *walk, const struct rpcrdma_nfs_object *next)
+path_go_on(struct path_walk *walk, const struct rpcrdma_nfs_object *next)
 {
 	walk->here = *next;
 	walk->at_root = false;
@@ -80,7 +80,7 @@ path_go_on(struct walk *walk, const struct rpcrdma_nfs_object *next)
 /* Reads the symbolic link, and puts its target in front of the rest of the path. The walk goes on in the
  * directory of the link, or in the root of the walk if the target is absolute. Fails after too many links. */
 static int
-path_follow_link(struct walk *walk, const struct rpcrdma_nfs_object *link)
+path_follow_link(struct path_walk *walk, const struct rpcrdma_nfs_object *link)
 {
 	struct rpcrdma_nfs *nfs = walk->nfs;
 	char target[RR_NFS_PATH], *into = walk->path[walk->turn ^= 1];
@@ -116,7 +116,7 @@ path_follow_link(struct walk *walk, const struct rpcrdma_nfs_object *link)
  * says that ".." of the root is the root, but RFC 8881, 18.14.3, has NFS4ERR_NOENT there, so the server is
  * not asked. */
 static bool
-path_stays(const struct walk *walk, const char *name)
+path_stays(const struct path_walk *walk, const char *name)
 {
 	const struct rpcrdma_nfs_handle *here = &walk->here.handle, *root = &walk->nfs->root;
 
@@ -127,7 +127,7 @@ path_stays(const struct walk *walk, const char *name)
 
 /* Refuses a ".." that leads out of the root. */
 static int
-path_climbs_out(const struct walk *walk)
+path_climbs_out(const struct path_walk *walk)
 {
 	return rr_nfs_fail(walk->nfs, walk->links == 0 ? -RPCRDMA_ERR_INVAL : -RPCRDMA_ERR_NOTSUP,
 		"%s leads out of the directory %.100s", walk->links == 0 ? "the path" : "a symbolic link",
@@ -137,7 +137,7 @@ path_climbs_out(const struct walk *walk)
 /* Looks up one name in the present directory, and goes on from the object that is found. A symbolic link is
  * followed if a '/' or another name comes after it, or if follow is true. */
 static int
-path_step(struct walk *walk, const char *name, bool follow)
+path_step(struct path_walk *walk, const char *name, bool follow)
 {
 	bool last = walk->rest[strspn(walk->rest, "/")] == '\0', up = strcmp(name, "..") == 0;
 	struct rpcrdma_nfs_object next;
@@ -174,7 +174,7 @@ path_is_dots(const char *name, size_t length)
  * asked for, or that is looked up by itself: ".", ".." or a name that is too long. Returns the rest of the
  * path behind the gathered names. */
 static const char *
-path_gather(const struct walk *walk, struct rr_v4_walk_args *args)
+path_gather(const struct path_walk *walk, struct rr_v4_walk_args *args)
 {
 	uint32_t most = rr_v4_names_max(walk->nfs->v4);
 	const char *rest = walk->rest + strspn(walk->rest, "/");
@@ -196,7 +196,7 @@ path_gather(const struct walk *walk, struct rr_v4_walk_args *args)
  * So if the server refuses a name, or if the last name is a link, sets walk->by_name: the names will be
  * looked up again one by one. Returns 0 even then, or a negative error. */
 static int
-path_leap(struct walk *walk)
+path_leap(struct path_walk *walk)
 {
 	struct rr_v4_walk_args args = { .directory = rr_nfs_fh(&walk->here.handle) };
 	const char *rest = path_gather(walk, &args);
@@ -221,7 +221,7 @@ path_leap(struct walk *walk)
 
 /* Walks along the path from the root that walk has. */
 static int
-path_walk(struct walk *walk, const char *path, bool follow, struct rpcrdma_nfs_object *object)
+path_walk(struct path_walk *walk, const char *path, bool follow, struct rpcrdma_nfs_object *object)
 {
 	char name[RR_NFS_NAME + 1];
 	int error = 0;
@@ -252,7 +252,7 @@ path_walk(struct walk *walk, const char *path, bool follow, struct rpcrdma_nfs_o
 int
 rr_nfs_walk(struct rpcrdma_nfs *nfs, const char *path, bool follow, struct rpcrdma_nfs_object *object)
 {
-	struct walk walk = { .nfs = nfs, .root = &nfs->root, .root_path = nfs->export };
+	struct path_walk walk = { .nfs = nfs, .root = &nfs->root, .root_path = nfs->export };
 	int error = path_walk(&walk, path, follow, object);
 
 	return error > 0 ? rr_nfs_refused(nfs, &walk.here, path, error) : error;
@@ -261,7 +261,7 @@ rr_nfs_walk(struct rpcrdma_nfs *nfs, const char *path, bool follow, struct rpcrd
 int
 rr_nfs_reach(struct rpcrdma_nfs *nfs, const char *path, struct rpcrdma_nfs_object *last)
 {
-	struct walk walk = { .nfs = nfs, .root = &nfs->root, .root_path = nfs->export };
+	struct path_walk walk = { .nfs = nfs, .root = &nfs->root, .root_path = nfs->export };
 	int error = path_walk(&walk, path, true, last);
 
 	if (error)
@@ -272,7 +272,7 @@ rr_nfs_reach(struct rpcrdma_nfs *nfs, const char *path, struct rpcrdma_nfs_objec
 int
 rr_nfs_walk_below(struct rpcrdma_nfs *nfs, const char *path, bool follow, struct rpcrdma_nfs_object *object)
 {
-	struct walk walk = { .nfs = nfs, .root = &nfs->start, .root_path = nfs->path, .below = true };
+	struct path_walk walk = { .nfs = nfs, .root = &nfs->start, .root_path = nfs->path, .below = true };
 	struct rpcrdma_nfs_object start;
 	int error;
 

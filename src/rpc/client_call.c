@@ -268,7 +268,7 @@ rr_client_cancel(struct rpcrdma_client *client, struct rr_call *call)
 }
 
 /* The outcome of a call whose caller waits for it in rr_client_call_and_wait(). */
-struct wait {
+struct call_wait {
 	bool done;
 	int error;
 };
@@ -276,7 +276,7 @@ struct wait {
 static void
 call_wait_done(struct rr_call *call, int error)
 {
-	struct wait *wait = call->ctx;
+	struct call_wait *wait = call->ctx;
 
 	wait->done = true;
 	wait->error = error;
@@ -286,7 +286,7 @@ int
 rr_client_call_and_wait(
 	struct rpcrdma_client *client, struct rr_call *call, bool (*interrupted)(void *ctx), void *ctx)
 {
-	struct wait wait = { 0 };
+	struct call_wait wait = { 0 };
 
 	call->done = call_wait_done;
 	call->ctx = &wait;

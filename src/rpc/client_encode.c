@@ -16,26 +16,27 @@ enum {
 /* A buffer for the message of a call. Of the free buffers, the largest is the first: a call that does not fit
  * it finds no other, and takes a larger one from the environment. So there are never more buffers of a size
  * than calls of that size were under way at a time. */
-struct buffer {
+struct encode_buffer {
 	struct rr_list link; /* in client->buffers while it is free */
 	uint32_t size;
 	uint8_t data[];
 };
 
 /* Returns the largest of the free buffers, or NULL if no buffer is free. */
-static struct buffer *
+static struct encode_buffer *
 encode_largest_free(const struct rpcrdma_client *client)
 {
-	return rr_list_empty(&client->buffers) ? NULL
-					       : rr_container(client->buffers.next, struct buffer, link);
+	return rr_list_empty(&client->buffers)
+		       ? NULL
+		       : rr_container(client->buffers.next, struct encode_buffer, link);
 }
 
 /* Returns a buffer of at least size octets, from the client's free buffers if these are large enough. Returns
  * NULL if there is no memory. */
-static struct buffer *
+static struct encode_buffer *
 encode_new_buffer(const struct rpcrdma_client *client, uint32_t size)
 {
-	struct buffer *buffer = encode_largest_free(client);
+	struct encode_buffer *buffer = encode_largest_free(client);
 
 	if (buffer && buffer->size >= size) {
 		rr_list_remove(&buffer->link);
@@ -53,7 +54,7 @@ encode_new_buffer(const struct rpcrdma_client *client, uint32_t size)
 void
 rr_call_free_buffer(struct rr_call *call)
 {
-	struct buffer *buffer = call->buffer, *largest = encode_largest_free(call->client);
+	struct encode_buffer *buffer = call->buffer, *largest = encode_largest_free(call->client);
 
 	call->buffer = NULL;
 	if (!buffer)
@@ -72,7 +73,7 @@ rr_client_free_buffers(struct rpcrdma_client *client)
 	struct rr_list *link;
 
 	while ((link = rr_list_pop(&client->buffers)))
-		rr_free(client->engine->env, rr_container(link, struct buffer, link));
+		rr_free(client->engine->env, rr_container(link, struct encode_buffer, link));
 }
 
 /* Returns the credential of the call: that of the client, or of a user of its own, whose octets then lie in
@@ -97,7 +98,7 @@ encode_cred(const struct rr_call *call, uint8_t body[RR_AUTH_BODY_MAX])
 static bool
 encode_write_call(struct rr_call *call, const struct rpcrdma_procedure *procedure)
 {
-	struct buffer *buffer = call->buffer;
+	struct encode_buffer *buffer = call->buffer;
 	struct rpcrdma_xdr_writer writer;
 	uint8_t body[RR_AUTH_BODY_MAX];
 	const struct rr_call_header header = {

@@ -28,7 +28,7 @@ const struct rr_drc_config rr_drc_config_default = {
 enum { LITTLE = 32 };
 
 /* The answer to a call. */
-struct answer {
+struct drc_answer {
 	struct rr_map_link link;
 	struct rr_list age;         /* in the cache's ages */
 	struct rr_list own;         /* in its share */
@@ -77,12 +77,12 @@ rr_drc_new(const struct rr_env *env, const struct rr_drc_config *config)
 static uint64_t
 drc_weight_of(const struct rr_drc *drc, uint32_t length)
 {
-	return sizeof(struct answer) + length + drc->config.octets / drc->config.entries;
+	return sizeof(struct drc_answer) + length + drc->config.octets / drc->config.entries;
 }
 
 /* Removes an answer from the cache and frees it. */
 static void
-drc_forget(struct rr_drc *drc, struct answer *answer)
+drc_forget(struct rr_drc *drc, struct drc_answer *answer)
 {
 	rr_map_remove(&drc->answers, &answer->link);
 	rr_list_remove(&answer->age);
@@ -97,7 +97,7 @@ rr_drc_free(struct rr_drc *drc)
 	if (!drc)
 		return;
 	rr_list_for_each (link, &drc->ages)
-		drc_forget(drc, rr_container(link, struct answer, age));
+		drc_forget(drc, rr_container(link, struct drc_answer, age));
 	rr_drc_shares_end(&drc->shares);
 	rr_map_free(&drc->answers, drc->env);
 	rr_map_free(&drc->open, drc->env);
@@ -181,7 +181,7 @@ drc_expire(struct rr_drc *drc, uint32_t count, uint64_t octets)
 	struct rr_list *first;
 
 	rr_list_for_each (link, &drc->ages) {
-		struct answer *answer = rr_container(link, struct answer, age);
+		struct drc_answer *answer = rr_container(link, struct drc_answer, age);
 
 		if (now - answer->since < drc->config.age)
 			break;
@@ -190,7 +190,7 @@ drc_expire(struct rr_drc *drc, uint32_t count, uint64_t octets)
 	while ((drc->answers.count + count > drc->config.entries ||
 		       drc->octets + octets > drc->config.octets) &&
 		(first = rr_drc_shares_first(&drc->shares)))
-		drc_forget(drc, rr_container(first, struct answer, own));
+		drc_forget(drc, rr_container(first, struct drc_answer, own));
 }
 
 /* Sets the hashes of the peer's connection and of its host. They name the shares of the cache to which the
@@ -219,7 +219,7 @@ rr_drc_begin(struct rr_drc *drc, struct rr_drc_call *call, const struct rr_drc_k
 	if (rr_map_find(&drc->open, id)) {
 		state = RR_DRC_BUSY;
 	} else if (found) {
-		const struct answer *answer = rr_container(found, struct answer, link);
+		const struct drc_answer *answer = rr_container(found, struct drc_answer, link);
 
 		memcpy(reply, answer->octets, answer->length);
 		*length = answer->length;
@@ -240,7 +240,7 @@ rr_drc_begin(struct rr_drc *drc, struct rr_drc_call *call, const struct rr_drc_k
 static void
 drc_keep(struct rr_drc *drc, const struct rr_drc_call *call, const struct rpcrdma_message *reply)
 {
-	struct answer *answer;
+	struct drc_answer *answer;
 	size_t size = sizeof(*answer) + reply->length;
 
 	if (reply->item_count > 0 || reply->length > RR_DRC_REPLY_MAX || size > drc->config.octets ||

@@ -6,13 +6,13 @@
 #include "carrier/carrier.h"
 #include "rpc/server_private.h"
 
-struct listener {
+struct listen_listener {
 	struct rr_list link;
 	struct rr_acceptor *acceptor;
 };
 
 /* An accepted connection. */
-struct connection {
+struct listen_connection {
 	struct rr_list link;
 	struct rpcrdma_server *server;
 	struct rr_carrier *carrier;
@@ -33,7 +33,7 @@ listen_end_back(struct rr_server_back *back, int error, const char *text)
 /* Closes a connection and frees it. Calls ended() of the data that was attached to it and lose() of the
  * clients that call back over it, ends its calls, and adds its counters to those of the server. */
 static void
-listen_end_connection(struct connection *connection, int error, const char *text)
+listen_end_connection(struct listen_connection *connection, int error, const char *text)
 {
 	struct rpcrdma_server *server = connection->server;
 	struct rr_list *link;
@@ -59,7 +59,7 @@ listen_end_connection(struct connection *connection, int error, const char *text
 static void
 listen_closed(void *ctx, int error, const char *text)
 {
-	struct connection *connection = ctx;
+	struct listen_connection *connection = ctx;
 
 	rr_log(connection->server->engine->env, RR_LOG_INFO, "%s", text);
 	listen_end_connection(connection, error, text);
@@ -68,7 +68,7 @@ listen_closed(void *ctx, int error, const char *text)
 static void
 listen_called(void *ctx, struct rr_exchange *exchange)
 {
-	struct connection *connection = ctx;
+	struct listen_connection *connection = ctx;
 
 	rr_line_take(&connection->line, exchange);
 }
@@ -77,10 +77,10 @@ static const struct rr_carrier_events events = { .closed = listen_closed, .call 
 
 /* Allocates what the server keeps for the carrier's connection, and prepares the line in which the
  * connection's calls wait. Returns NULL if there is no memory. */
-static struct connection *
+static struct listen_connection *
 listen_new_connection(struct rpcrdma_server *server, struct rr_carrier *carrier)
 {
-	struct connection *connection = rr_alloc(server->engine->env, sizeof(*connection));
+	struct listen_connection *connection = rr_alloc(server->engine->env, sizeof(*connection));
 
 	if (!connection)
 		return NULL;
@@ -94,7 +94,7 @@ static void
 listen_arrived(void *ctx, struct rr_carrier *carrier)
 {
 	struct rpcrdma_server *server = ctx;
-	struct connection *connection = listen_new_connection(server, carrier);
+	struct listen_connection *connection = listen_new_connection(server, carrier);
 
 	if (!connection) {
 		rr_log_peer(rr_loop_peer_log(server->engine->loop), carrier->peer,
@@ -118,7 +118,7 @@ rr_server_way_back(
 	const struct rpcrdma_request *request, struct rr_server_way_back *way, struct rr_text *text)
 {
 	struct rr_carrier *carrier = request->exchange->carrier;
-	struct connection *connection;
+	struct listen_connection *connection;
 
 	if (!carrier)
 		return rr_fail(
@@ -134,7 +134,7 @@ rr_server_way_back(
 
 /* Returns the server's connection by which the request came. Returns NULL if the connection has ended, or if
  * the server did not accept it (the request came in the reverse direction). */
-static struct connection *
+static struct listen_connection *
 listen_connection(const struct rpcrdma_request *request)
 {
 	const struct rr_carrier *carrier = request->exchange->carrier;
@@ -145,7 +145,7 @@ listen_connection(const struct rpcrdma_request *request)
 struct rr_attachment *
 rr_request_attached(const struct rpcrdma_request *request, const void *key)
 {
-	struct connection *connection = listen_connection(request);
+	struct listen_connection *connection = listen_connection(request);
 
 	if (!connection)
 		return NULL;
@@ -161,7 +161,7 @@ rr_request_attached(const struct rpcrdma_request *request, const void *key)
 bool
 rr_request_attach(const struct rpcrdma_request *request, struct rr_attachment *attachment)
 {
-	struct connection *connection = listen_connection(request);
+	struct listen_connection *connection = listen_connection(request);
 
 	if (connection)
 		rr_list_append(&connection->attached, &attachment->link);
@@ -169,7 +169,7 @@ rr_request_attach(const struct rpcrdma_request *request, struct rr_attachment *a
 }
 
 static void
-listen_end_listener(struct rpcrdma_server *server, struct listener *listener)
+listen_end_listener(struct rpcrdma_server *server, struct listen_listener *listener)
 {
 	rr_acceptor_close(listener->acceptor);
 	rr_list_remove(&listener->link);
@@ -180,7 +180,8 @@ static void
 listen_unlisten(struct rpcrdma_server *server)
 {
 	while (!rr_list_empty(&server->listeners))
-		listen_end_listener(server, rr_container(server->listeners.next, struct listener, link));
+		listen_end_listener(
+			server, rr_container(server->listeners.next, struct listen_listener, link));
 }
 
 int
@@ -188,7 +189,7 @@ rr_server_listen(struct rpcrdma_server *server, enum rr_transport transport, str
 	socklen_t size, const char **providers, struct rr_text *text)
 {
 	const struct rr_carrier_place at = { transport, address, size };
-	struct listener *listener = rr_alloc(server->engine->env, sizeof(*listener));
+	struct listen_listener *listener = rr_alloc(server->engine->env, sizeof(*listener));
 	struct sockaddr_storage chosen;
 	int error;
 
@@ -217,7 +218,7 @@ rr_server_shutdown(struct rpcrdma_server *server)
 	server->shut = true;
 	listen_unlisten(server);
 	rr_list_for_each (link, &server->connections)
-		rr_carrier_shutdown(rr_container(link, struct connection, link)->carrier);
+		rr_carrier_shutdown(rr_container(link, struct listen_connection, link)->carrier);
 }
 
 void
@@ -225,7 +226,7 @@ rr_server_close_all(struct rpcrdma_server *server)
 {
 	listen_unlisten(server);
 	while (!rr_list_empty(&server->connections))
-		listen_end_connection(rr_container(server->connections.next, struct connection, link),
+		listen_end_connection(rr_container(server->connections.next, struct listen_connection, link),
 			-RPCRDMA_ERR_DISCONNECTED, "the server closed the connection");
 }
 
@@ -235,7 +236,8 @@ rr_server_counters(const struct rpcrdma_server *server, struct rpcrdma_counters 
 	*counters = server->past;
 	counters->size = sizeof(*counters);
 	for (struct rr_list *link = server->connections.next; link != &server->connections; link = link->next)
-		rr_counters_add(counters, &rr_container(link, struct connection, link)->carrier->counters);
+		rr_counters_add(
+			counters, &rr_container(link, struct listen_connection, link)->carrier->counters);
 }
 
 void
@@ -243,5 +245,5 @@ rr_server_each_connection(const struct rpcrdma_server *server,
 	void (*visit)(void *ctx, const struct rr_carrier *carrier), void *ctx)
 {
 	for (struct rr_list *link = server->connections.next; link != &server->connections; link = link->next)
-		visit(ctx, rr_container(link, struct connection, link)->carrier);
+		visit(ctx, rr_container(link, struct listen_connection, link)->carrier);
 }

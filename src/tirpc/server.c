@@ -13,7 +13,7 @@
 #include "base/address.h"
 #include "tirpc/tirpc.h"
 
-struct connection {
+struct server_connection {
 	struct rr_list link;
 	struct rr_tirpc_server *server;
 	struct rr_carrier *carrier;
@@ -24,7 +24,7 @@ struct connection {
 /* Closes a connection and frees it. Its calls that wait to be dispatched stay in the server's list;
  * server_begin() drops them, as their carrier is NULL then. */
 static void
-server_end_connection(struct connection *connection)
+server_end_connection(struct server_connection *connection)
 {
 	rr_carrier_close(connection->carrier);
 	rr_list_remove(&connection->link);
@@ -43,7 +43,7 @@ server_closed(void *ctx, int error, const char *text)
 static void
 server_called(void *ctx, struct rr_exchange *exchange)
 {
-	struct rr_tirpc_server *server = ((struct connection *)ctx)->server;
+	struct rr_tirpc_server *server = ((struct server_connection *)ctx)->server;
 
 	exchange->ctx = NULL;
 	if (server->first)
@@ -61,7 +61,7 @@ static void
 server_arrived(void *ctx, struct rr_carrier *carrier)
 {
 	struct rr_tirpc_server *server = ctx;
-	struct connection *connection = calloc(1, sizeof(*connection));
+	struct server_connection *connection = calloc(1, sizeof(*connection));
 
 	if (!connection) {
 		rr_carrier_close(carrier);
@@ -95,7 +95,7 @@ server_free(struct rr_tirpc_server *server)
 	if (server->acceptor)
 		rr_acceptor_close(server->acceptor);
 	while (!rr_list_empty(&server->connections))
-		server_end_connection(rr_container(server->connections.next, struct connection, link));
+		server_end_connection(rr_container(server->connections.next, struct server_connection, link));
 	server_drop_calls(server);
 	rpcrdma_engine_free(server->engine);
 	if (server->timer >= 0)

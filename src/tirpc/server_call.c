@@ -13,7 +13,7 @@
 
 /* A reply until it was sent. It lies in memory of the engine's pool for results, which counts for the
  * connection. */
-struct reply {
+struct call_reply {
 	struct rr_pool *pool;
 	uint8_t message[];
 };
@@ -189,7 +189,7 @@ server_free_arguments(SVCXPRT *handle, xdrproc_t xargs, void *args)
 static void
 server_sent(void *arg)
 {
-	struct reply *reply = arg;
+	struct call_reply *reply = arg;
 
 	rr_pool_put(reply->pool, reply);
 }
@@ -198,7 +198,8 @@ server_sent(void *arg)
  * encodes the results. Stores the number of encoded octets in *length. Returns false if the reply does not
  * fit or cannot be encoded. */
 static bool
-server_write(SVCXPRT *handle, struct rpc_msg message, struct reply *reply, uint32_t size, uint32_t *length)
+server_write(
+	SVCXPRT *handle, struct rpc_msg message, struct call_reply *reply, uint32_t size, uint32_t *length)
 {
 	bool has_results = message.rm_reply.rp_stat == MSG_ACCEPTED && message.acpted_rply.ar_stat == SUCCESS;
 	xdrproc_t xresult = message.acpted_rply.ar_results.proc;
@@ -222,7 +223,7 @@ server_write(SVCXPRT *handle, struct rpc_msg message, struct reply *reply, uint3
  * the reply fits. Returns NULL if the results cannot be encoded: svcerr_systemerr() must then answer the
  * call. Also returns NULL if there is no memory: then ends the call and its connection, as memory is short
  * because the caller does not read its replies. */
-static struct reply *
+static struct call_reply *
 server_encode(struct rr_tirpc_server *server, const struct rpc_msg *message, uint32_t *length)
 {
 	struct rr_pool *pool = server->engine->results;
@@ -230,7 +231,7 @@ server_encode(struct rr_tirpc_server *server, const struct rpc_msg *message, uin
 
 	for (uint64_t size = RR_TIRPC_BUFFER;; size = rr_min(size * RR_TIRPC_GROWTH, max)) {
 		struct rr_party *party = server->current->carrier->party;
-		struct reply *reply = rr_pool_get(pool, party, sizeof(*reply) + size);
+		struct call_reply *reply = rr_pool_get(pool, party, sizeof(*reply) + size);
 
 		if (!reply) {
 			rr_exchange_lose(server->current);
@@ -253,7 +254,7 @@ server_reply(SVCXPRT *handle, struct rpc_msg *message)
 {
 	struct rr_tirpc_server *server = handle->xp_p1;
 	struct rpcrdma_message encoded = { .stream = NULL };
-	struct reply *reply;
+	struct call_reply *reply;
 
 	if (!server->current || !server->current->carrier)
 		return FALSE;

@@ -6,12 +6,12 @@
 #include "tool/tool.h"
 
 /* A limit of a device, as it is printed. */
-struct limit {
+struct devices_limit {
 	const char *name, *key;
 	size_t at; /* offset in struct rr_verbs_device_info */
 };
 
-static const struct limit limits[] = {
+static const struct devices_limit limits[] = {
 	{ "connections", "max_connections", offsetof(struct rr_verbs_device_info, max_connections) },
 	{ "work requests each", "max_work", offsetof(struct rr_verbs_device_info, max_work) },
 	{ "RDMA Reads each", "max_reads", offsetof(struct rr_verbs_device_info, max_reads) },
@@ -38,7 +38,7 @@ static const struct rr_option devices_options[] = {
 
 /* Returns the value that this limit has in info, where its row of the table says. */
 static uint32_t
-devices_limit(const struct rr_verbs_device_info *info, const struct limit *limit)
+devices_limit(const struct rr_verbs_device_info *info, const struct devices_limit *limit)
 {
 	return *(const uint32_t *)(const void *)((const char *)info + limit->at);
 }

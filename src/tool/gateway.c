@@ -35,7 +35,7 @@ struct address {
 };
 
 /* The options of the gateway, and its state. */
-struct run {
+struct gateway_run {
 	const struct rr_tool *tool;
 	struct rr_option_config file;
 	struct address addresses[ADDRESSES];
@@ -69,7 +69,7 @@ gateway_after_prefix(const char *text, const char *prefix)
 static int
 gateway_take_listen(const struct rr_tool *tool, void *state, const char *spec)
 {
-	struct run *run = state;
+	struct gateway_run *run = state;
 	struct address *address = &run->addresses[run->address_count];
 	const char *tcp = gateway_after_prefix(spec, "tcp://"), *rdma = gateway_after_prefix(spec, "rdma://");
 	struct rr_text text;
@@ -91,7 +91,7 @@ gateway_take_listen(const struct rr_tool *tool, void *state, const char *spec)
 static int
 gateway_take_to(const struct rr_tool *tool, void *state, const char *url)
 {
-	struct run *run = state;
+	struct gateway_run *run = state;
 	struct rr_text text;
 
 	if (rr_url_parse(url, &run->url, &text) < 0)
@@ -108,7 +108,7 @@ gateway_take_to(const struct rr_tool *tool, void *state, const char *url)
 /* Adds a route: calls of the program go to this TCP port of the server's host, whose addresses are resolved
  * later. Returns an exit status, after a message if there are too many routes. */
 static int
-gateway_add_route(struct run *run, uint32_t prog, uint16_t port)
+gateway_add_route(struct gateway_run *run, uint32_t prog, uint16_t port)
 {
 	struct rr_gateway_config *config = &run->config;
 
@@ -155,7 +155,7 @@ gateway_program_number(const char *name, uint32_t *prog)
 static int
 gateway_take_program(const struct rr_tool *tool, void *state, const char *spec)
 {
-	struct run *run = state;
+	struct gateway_run *run = state;
 	const char *equals = strchr(spec, '=');
 	char name[16] = "";
 	unsigned long port;
@@ -173,7 +173,7 @@ gateway_take_program(const struct rr_tool *tool, void *state, const char *spec)
 static int
 gateway_take_schema(const struct rr_tool *tool, void *state, const char *path)
 {
-	struct run *run = state;
+	struct gateway_run *run = state;
 
 	return rr_schemas_option(tool, &run->schemas, path, &run->config);
 }
@@ -200,7 +200,7 @@ static const struct rr_option gateway_options[] = {
 			"auto: verbs at an address of an adapter, both at '*' (auto)",
 		.kind = RR_OPTION_WORD,
 		.words = rr_filters_transports,
-		.at = offsetof(struct run, filters.transport) },
+		.at = offsetof(struct gateway_run, filters.transport) },
 	{ .name = "program",
 		.argument = "PROG=PORT",
 		.help = "calls of this program go to this TCP port of the server, more than once if wanted; "
@@ -220,7 +220,7 @@ static const struct rr_option gateway_options[] = {
 		.kind = RR_OPTION_NUMBER,
 		.low = 1,
 		.high = MESSAGE_MOST,
-		.at = offsetof(struct run, message_max) },
+		.at = offsetof(struct gateway_run, message_max) },
 	{ 0 },
 };
 
@@ -229,7 +229,7 @@ static const struct rr_option gateway_options[] = {
 /* Stores in *target the addresses of the URL's host, with the URL's port, and the URL's transport. Returns an
  * exit status, after a message if it is not OK. */
 static int
-gateway_resolve(struct run *run, const struct rr_url *url, struct rr_gateway_target *target)
+gateway_resolve(struct gateway_run *run, const struct rr_url *url, struct rr_gateway_target *target)
 {
 	struct rr_text text;
 	int count = rr_address_resolve(url->host, url->port, target->addresses, RR_GATEWAY_ADDRESSES, &text);
@@ -245,7 +245,7 @@ gateway_resolve(struct run *run, const struct rr_url *url, struct rr_gateway_tar
  * of the same host.) If the URL gives the port of MOUNT, first adds a route for MOUNT. Also chooses which
  * advice is given after errors. Returns an exit status, after a message if it is not OK. */
 static int
-gateway_resolve_all(struct run *run)
+gateway_resolve_all(struct gateway_run *run)
 {
 	struct rr_url url = run->url;
 	int status = RR_EXIT_OK;
@@ -272,7 +272,7 @@ gateway_resolve_all(struct run *run)
 static int
 gateway_make(void *ctx, struct rpcrdma_engine *engine, void **service)
 {
-	struct run *run = ctx;
+	struct gateway_run *run = ctx;
 	struct rr_gateway *gateway;
 	struct rr_text text;
 
@@ -293,7 +293,7 @@ gateway_make(void *ctx, struct rpcrdma_engine *engine, void **service)
  * for TCP and, with --rpcbind-rdma, at those for RDMA. Registers both versions even if the server behind the
  * gateway has only one: a client learns from the server's answers which version it has. */
 static void
-gateway_register(struct run *run)
+gateway_register(struct gateway_run *run)
 {
 	for (uint32_t i = 0; i < run->address_count; i++) {
 		const struct address *address = &run->addresses[i];
@@ -310,7 +310,7 @@ gateway_register(struct run *run)
 static void
 gateway_announce(void *ctx)
 {
-	struct run *run = ctx;
+	struct gateway_run *run = ctx;
 	char text[RR_ADDRESS_TEXT], server[RR_ADDRESS_TEXT];
 
 	rr_address_text((const struct sockaddr *)&run->config.server.addresses[0], server, sizeof(server));
@@ -368,7 +368,7 @@ static const struct rr_worker_service gateway_service = {
  * the size that the programs of --schema need if that is larger. Also raises the engine's limit of memory, if
  * necessary, so that MESSAGES messages of the size of --message-max have room. */
 static void
-gateway_set_message_max(const struct run *run, struct rr_engine_config *engine)
+gateway_set_message_max(const struct gateway_run *run, struct rr_engine_config *engine)
 {
 	uint32_t of_schemas = rr_schemas_message_max(&run->config);
 	size_t memory;
@@ -383,7 +383,7 @@ gateway_set_message_max(const struct run *run, struct rr_engine_config *engine)
 
 /* Called with --check-config if the options have no errors: prints that, and returns RR_EXIT_OK. */
 static int
-gateway_checked(const struct run *run)
+gateway_checked(const struct gateway_run *run)
 {
 	printf("%s: no errors\n", run->file.path ? run->file.path : "the command line");
 	return RR_EXIT_OK;
@@ -392,7 +392,7 @@ gateway_checked(const struct run *run)
 /* Runs the gateway with the options that were read, until a signal ends it. With --check-config, only checks
  * the options. Returns an exit status. */
 static int
-gateway_parsed(struct run *run)
+gateway_parsed(struct gateway_run *run)
 {
 	struct rr_engine_config *engine = &run->workers.engine;
 	int status;
@@ -415,7 +415,7 @@ gateway_parsed(struct run *run)
 static int
 gateway_run(const struct rr_tool *tool, int argc, char **argv)
 {
-	struct run run = { .tool = tool,
+	struct gateway_run run = { .tool = tool,
 		.message_max = MESSAGE_DEFAULT,
 		.workers = { .tool = tool,
 			.service = &gateway_service,
@@ -433,7 +433,7 @@ gateway_run(const struct rr_tool *tool, int argc, char **argv)
 	return status;
 }
 
-static const struct rr_option_file gateway_file = { .at = offsetof(struct run, file) };
+static const struct rr_option_file gateway_file = { .at = offsetof(struct gateway_run, file) };
 
 const struct rr_tool rr_tool_gateway = {
 	.name = "gateway",
@@ -443,10 +443,10 @@ const struct rr_tool rr_tool_gateway = {
 	.notes = "SIGTERM and Ctrl-C answer what was received, then end.\n",
 	.groups = {
 		{ gateway_options, 0 },
-		{ rr_option_config_options, offsetof(struct run, file) },
-		{ rr_workers_options, offsetof(struct run, workers) },
-		{ rr_rpcbind_options, offsetof(struct run, rpcbind) },
-		{ rr_filters_options, offsetof(struct run, filters) },
-		{ rr_filters_calls, offsetof(struct run, filters) },
+		{ rr_option_config_options, offsetof(struct gateway_run, file) },
+		{ rr_workers_options, offsetof(struct gateway_run, workers) },
+		{ rr_rpcbind_options, offsetof(struct gateway_run, rpcbind) },
+		{ rr_filters_options, offsetof(struct gateway_run, filters) },
+		{ rr_filters_calls, offsetof(struct gateway_run, filters) },
 	},
 };

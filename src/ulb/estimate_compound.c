@@ -24,12 +24,12 @@ enum {
 /* How many octets the result of an operation takes at most, with its status: max + each * N, where N is the
  * unsigned int at the offset count_at in its arguments. Operations whose results have no limit by RFC
  * 8267, 6.2, are not in this table. */
-struct operation {
+struct estimate_operation {
 	uint32_t max, each;
 	uint8_t count_at;
 };
 
-static const struct operation operations[] = {
+static const struct estimate_operation operations[] = {
 	[OP_ACCESS] = { .max = XDR_MAX_ACCESS4res },
 	[OP_CLOSE] = { .max = XDR_MAX_CLOSE4res },
 	[OP_COMMIT] = { .max = XDR_MAX_COMMIT4res },
@@ -233,7 +233,7 @@ compound_exchange_id_max(const uint8_t *args)
 static uint32_t
 compound_operation_max(uint32_t number, const uint8_t *args)
 {
-	const struct operation *operation;
+	const struct estimate_operation *operation;
 	uint64_t counted;
 
 	if (number == OP_ILLEGAL)

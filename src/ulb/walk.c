@@ -12,20 +12,20 @@
 enum { DEPTH = 32 };
 
 /* A call of a subroutine, or an array whose elements are being stepped over. */
-struct frame {
+struct walk_frame {
 	uint32_t back;    /* the address at which the code goes on after the last element */
 	uint32_t again;   /* how many elements are still to come */
 	uint32_t element; /* the address of the subroutine, which steps over one element */
 };
 
 /* The state of the code that runs (xdr/walk.h describes its instructions). */
-struct machine {
+struct walk_machine {
 	struct rr_walk *walk;
 	const uint32_t *code;
 	const uint8_t *next, *end; /* the octets of the stream that are still to come */
 	uint32_t at;               /* the address of the next instruction */
 	unsigned depth;            /* frames in use */
-	struct frame frames[DEPTH];
+	struct walk_frame frames[DEPTH];
 };
 
 /* ---- Beginning and failing ---- */
@@ -97,7 +97,7 @@ walk_take_item(struct rr_walk *walk, uint32_t max)
 
 /* Moves over octets of the message. Returns false, and the walk fails, if the message has fewer. */
 static inline bool
-walk_skip(struct machine *m, uint64_t octets)
+walk_skip(struct walk_machine *m, uint64_t octets)
 {
 	if ((uint64_t)(m->end - m->next) < octets)
 		return walk_short_of_octets(m->walk);
@@ -108,7 +108,7 @@ walk_skip(struct machine *m, uint64_t octets)
 /* Reads an unsigned int of the message into *value, and moves over it. Returns false, and the walk fails, if
  * the message ends before. */
 static inline bool
-walk_take_u32(struct machine *m, uint32_t *value)
+walk_take_u32(struct walk_machine *m, uint32_t *value)
 {
 	if (m->end - m->next < 4)
 		return walk_short_of_octets(m->walk);
@@ -121,7 +121,7 @@ walk_take_u32(struct machine *m, uint32_t *value)
 /* Moves over opaque data of at most max octets, with its length and padding. Returns false if the walk has
  * failed. */
 static inline bool
-walk_skip_opaque(struct machine *m, uint32_t max)
+walk_skip_opaque(struct walk_machine *m, uint32_t max)
 {
 	uint32_t length;
 
@@ -135,7 +135,7 @@ walk_skip_opaque(struct machine *m, uint32_t max)
 /* Moves over opaque data that may travel in a chunk (an item), and records where they are. They may be in the
  * stream, or absent from it. Returns false if the walk has failed. */
 static bool
-walk_skip_item(struct machine *m, uint32_t max)
+walk_skip_item(struct walk_machine *m, uint32_t max)
 {
 	m->walk->reader.next = m->next;
 	if (!walk_take_item(m->walk, max))
@@ -147,11 +147,11 @@ walk_skip_item(struct machine *m, uint32_t max)
 /* Calls a subroutine of the walk's code: runs the code at address `element` `count` times, and then goes on
  * at address `back`. Returns false, and the walk fails, if the calls are nested too deeply. */
 static inline bool
-walk_call(struct machine *m, uint32_t element, uint32_t count, uint32_t back)
+walk_call(struct walk_machine *m, uint32_t element, uint32_t count, uint32_t back)
 {
 	if (m->depth == DEPTH)
 		return walk_unknown(m->walk);
-	m->frames[m->depth++] = (struct frame){ back, count - 1, element };
+	m->frames[m->depth++] = (struct walk_frame){ back, count - 1, element };
 	m->at = element;
 	return true;
 }
@@ -159,7 +159,7 @@ walk_call(struct machine *m, uint32_t element, uint32_t count, uint32_t back)
 /* Reads the number of elements of an array, and runs the code at address `element` once for each of them.
  * least is the smallest size of an element. Returns false if the walk has failed. */
 static bool
-walk_begin_loop(struct machine *m, uint32_t max, uint32_t least, uint32_t element)
+walk_begin_loop(struct walk_machine *m, uint32_t max, uint32_t least, uint32_t element)
 {
 	uint32_t count;
 
@@ -176,7 +176,7 @@ walk_begin_loop(struct machine *m, uint32_t max, uint32_t least, uint32_t elemen
 
 /* Moves over an array of at most max elements, each of size octets. Returns false if the walk has failed. */
 static bool
-walk_skip_array(struct machine *m, uint32_t max, uint32_t size)
+walk_skip_array(struct walk_machine *m, uint32_t max, uint32_t size)
 {
 	uint32_t count;
 
@@ -189,7 +189,7 @@ walk_skip_array(struct machine *m, uint32_t max, uint32_t size)
 /* Reads a flag (0 or 1) from the message into *flag, and moves to the next instruction. Returns false if the
  * message ends before, or if the flag has another value. */
 static bool
-walk_branch(struct machine *m, uint32_t *flag)
+walk_branch(struct walk_machine *m, uint32_t *flag)
 {
 	if (!walk_take_u32(m, flag))
 		return false;
@@ -201,7 +201,7 @@ walk_branch(struct machine *m, uint32_t *flag)
  * default address. i points to the instruction: RR_WALK_TABLE, the first value, the number of addresses, the
  * default address, the addresses. */
 static bool
-walk_choose_near(struct machine *m, const uint32_t *i)
+walk_choose_near(struct walk_machine *m, const uint32_t *i)
 {
 	uint32_t value;
 
@@ -216,7 +216,7 @@ walk_choose_near(struct machine *m, const uint32_t *i)
  * the default address. i points to the instruction: RR_WALK_SWITCH, the number of values, the default
  * address, the pairs of value and address. */
 static bool
-walk_choose_far(struct machine *m, const uint32_t *i)
+walk_choose_far(struct walk_machine *m, const uint32_t *i)
 {
 	uint32_t value, low = 0, high = i[1];
 
@@ -237,9 +237,9 @@ walk_choose_far(struct machine *m, const uint32_t *i)
 /* Ends one run of a subroutine of the walk's code (a program made from the schema): begins the next run if
  * there are more elements, else goes on behind the call. Always returns true. */
 static inline bool
-walk_finish(struct machine *m)
+walk_finish(struct walk_machine *m)
 {
-	struct frame *frame = &m->frames[m->depth - 1];
+	struct walk_frame *frame = &m->frames[m->depth - 1];
 
 	if (frame->again > 0) {
 		frame->again--;
@@ -254,7 +254,7 @@ walk_finish(struct machine *m)
 /* Executes one instruction of the walk's code, a program made from the schema that goes through an encoded
  * message. Returns false if the walk has failed. */
 static inline bool
-walk_step(struct machine *m)
+walk_step(struct walk_machine *m)
 {
 	const uint32_t *i = m->code + m->at;
 	uint32_t flag;
@@ -285,7 +285,7 @@ walk_step(struct machine *m)
 bool
 rr_walk_over(struct rr_walk *walk, const uint32_t *code, uint32_t entry)
 {
-	struct machine m;
+	struct walk_machine m;
 
 	if (walk->answer != RR_WALKED)
 		return false;

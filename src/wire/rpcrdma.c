@@ -76,13 +76,13 @@ rr_rdma_get_of(const struct rr_rdma_version *version, struct rpcrdma_xdr_reader 
 }
 
 /* The octets of a header whose lists are being read. */
-struct words {
+struct rpcrdma_words {
 	const uint8_t *next, *end;
 };
 
 /* Returns the next size octets, and moves behind them. Returns NULL if there are fewer. */
 static inline const uint8_t *
-rdma_words_take(struct words *words, size_t size)
+rdma_words_take(struct rpcrdma_words *words, size_t size)
 {
 	const uint8_t *octets = words->next;
 
@@ -95,7 +95,7 @@ rdma_words_take(struct words *words, size_t size)
 /* Reads the word that tells whether an element of a list, or the Reply chunk, follows. Returns false if there
  * is no such word, or it is neither 0 nor 1. */
 static inline bool
-rdma_words_get_bool(struct words *words, bool *value)
+rdma_words_get_bool(struct rpcrdma_words *words, bool *value)
 {
 	const uint8_t *octets = rdma_words_take(words, WORD);
 
@@ -120,7 +120,7 @@ rdma_segment_at(const uint8_t octets[RR_SEGMENT_SIZE])
  * caller's array, RR_HEADER_MALFORMED if the message ends within the list or a position is not a multiple of
  * four. */
 static inline enum rr_header_result
-rdma_get_reads(struct words *words, struct rr_chunk_lists *lists)
+rdma_get_reads(struct rpcrdma_words *words, struct rr_chunk_lists *lists)
 {
 	bool more;
 
@@ -149,7 +149,7 @@ rdma_get_reads(struct words *words, struct rr_chunk_lists *lists)
  * RR_HEADER_MALFORMED if the rest of the message is too short for that many segments, RR_HEADER_LIMIT if the
  * array has no room for them. */
 static inline enum rr_header_result
-rdma_get_chunk(struct words *words, struct rr_chunk_lists *lists, struct rr_chunk *chunk)
+rdma_get_chunk(struct rpcrdma_words *words, struct rr_chunk_lists *lists, struct rr_chunk *chunk)
 {
 	const uint8_t *octets = rdma_words_take(words, WORD);
 	uint32_t count = octets ? rr_get_be32(octets) : 0;
@@ -168,7 +168,7 @@ rdma_get_chunk(struct words *words, struct rr_chunk_lists *lists, struct rr_chun
 /* Reads the Write list into lists->writes. Returns RR_HEADER_LIMIT if the list has more chunks or segments
  * than the caller's arrays, RR_HEADER_MALFORMED if the message ends within the list. */
 static inline enum rr_header_result
-rdma_get_writes(struct words *words, struct rr_chunk_lists *lists)
+rdma_get_writes(struct rpcrdma_words *words, struct rr_chunk_lists *lists)
 {
 	bool more;
 
@@ -191,7 +191,7 @@ rdma_get_writes(struct words *words, struct rr_chunk_lists *lists)
  * RR_HEADER_MALFORMED if the message ends within it, RR_HEADER_LIMIT if it has too many segments for the
  * caller's array. */
 static inline enum rr_header_result
-rdma_get_reply(struct words *words, struct rr_chunk_lists *lists)
+rdma_get_reply(struct rpcrdma_words *words, struct rr_chunk_lists *lists)
 {
 	enum rr_header_result result = RR_HEADER_OK;
 	bool present;
@@ -207,7 +207,7 @@ rdma_get_reply(struct words *words, struct rr_chunk_lists *lists)
 enum rr_header_result
 rr_rdma_get_lists(struct rpcrdma_xdr_reader *reader, struct rr_chunk_lists *lists)
 {
-	struct words words = { reader->next, reader->end };
+	struct rpcrdma_words words = { reader->next, reader->end };
 	enum rr_header_result result;
 
 	if (rdma_get_no_lists(reader))

@@ -8,7 +8,7 @@
 #include "xdr/xdr.h"
 
 /* Stands in front of each piece of memory; the union keeps the memory behind it aligned. */
-union block {
+union compiler_block {
 	void *next;
 	max_align_t align;
 };
@@ -37,7 +37,7 @@ void
 rr_xdr_compiler_free(struct rr_xdr_compiler *compiler)
 {
 	while (compiler->blocks) {
-		union block *block = compiler->blocks;
+		union compiler_block *block = compiler->blocks;
 
 		compiler->blocks = block->next;
 		rr_free(compiler->env, block);
@@ -47,7 +47,7 @@ rr_xdr_compiler_free(struct rr_xdr_compiler *compiler)
 void *
 rr_xdr_alloc(struct rr_xdr_compiler *compiler, size_t size)
 {
-	union block *block = rr_alloc(compiler->env, sizeof(*block) + size);
+	union compiler_block *block = rr_alloc(compiler->env, sizeof(*block) + size);
 
 	if (!block) {
 		rr_xdr_trouble(compiler, -RPCRDMA_ERR_NOMEM, "no memory");

@@ -6,15 +6,15 @@
 /* The walk's code for a union: a jump by the discriminant, and the code of each arm (xdr/walk.h). */
 
 /* A value of the discriminant, and the arm that it selects. */
-struct choice {
+struct union_choice {
 	uint32_t value;
 	const struct rr_xdr_declaration *arm;
 	uint32_t slot; /* index of the word of the code that gets the address of the arm */
 };
 
 /* The instruction of a union, which jumps by the discriminant. */
-struct branch {
-	struct choice *choices; /* sorted by value */
+struct union_branch {
+	struct union_choice *choices; /* sorted by value */
 	uint32_t count;
 	uint32_t other; /* index of the word for the default address */
 	/* The number of addresses behind that word in an RR_WALK_TABLE; 0 for an RR_WALK_SWITCH. */
@@ -31,18 +31,18 @@ union_word_of(struct rr_xdr_number number)
 static int
 union_compare(const void *a, const void *b)
 {
-	uint32_t x = ((const struct choice *)a)->value, y = ((const struct choice *)b)->value;
+	uint32_t x = ((const struct union_choice *)a)->value, y = ((const struct union_choice *)b)->value;
 
 	return x < y ? -1 : x > y;
 }
 
 /* Returns an array with the labels of all arms of a union, sorted by value, and sets *count to their number.
  * Returns NULL if there is no memory. */
-static struct choice *
+static struct union_choice *
 union_list_choices(struct rr_walk_code *code, const struct rr_xdr_type *type, uint32_t *count)
 {
 	const struct rr_xdr_declaration *arm;
-	struct choice *choices;
+	struct union_choice *choices;
 
 	*count = 0;
 	for (arm = type->members; arm; arm = arm->next) {
@@ -57,7 +57,7 @@ union_list_choices(struct rr_walk_code *code, const struct rr_xdr_type *type, ui
 		for (const struct rr_xdr_value *label = arm->labels; label; label = label->next) {
 			if (label->foreign)
 				rr_walk_refuse_foreign(code, label->position, label->text);
-			choices[(*count)++] = (struct choice){ union_word_of(label->number), arm, 0 };
+			choices[(*count)++] = (struct union_choice){ union_word_of(label->number), arm, 0 };
 		}
 	}
 	qsort(choices, *count, sizeof(*choices), union_compare);
@@ -70,7 +70,7 @@ union_list_choices(struct rr_walk_code *code, const struct rr_xdr_type *type, ui
  * caller fills them in, at choices[].slot for the labels. Returns the index of the word for the default
  * address. */
 static uint32_t
-union_put_table(struct rr_walk_code *code, struct choice *choices, uint32_t count)
+union_put_table(struct rr_walk_code *code, struct union_choice *choices, uint32_t count)
 {
 	uint32_t first = choices[0].value, span = choices[count - 1].value - first + 1, other;
 
@@ -89,7 +89,7 @@ union_put_table(struct rr_walk_code *code, struct choice *choices, uint32_t coun
  * far apart. The instruction has a pair of value and address for each label. Returns the index of the word
  * for the default address. */
 static uint32_t
-union_put_switch(struct rr_walk_code *code, struct choice *choices, uint32_t count)
+union_put_switch(struct rr_walk_code *code, struct union_choice *choices, uint32_t count)
 {
 	uint32_t other;
 
@@ -109,15 +109,15 @@ union_put_switch(struct rr_walk_code *code, struct choice *choices, uint32_t cou
  * at most about twice as many addresses as there are labels, else RR_WALK_SWITCH. Returns false if there is
  * no memory. */
 static bool
-union_put_branch(struct rr_walk_code *code, const struct rr_xdr_type *type, struct branch *branch)
+union_put_branch(struct rr_walk_code *code, const struct rr_xdr_type *type, struct union_branch *branch)
 {
 	uint32_t count;
-	struct choice *choices = union_list_choices(code, type, &count);
+	struct union_choice *choices = union_list_choices(code, type, &count);
 	uint64_t span;
 
 	if (!choices)
 		return false;
-	*branch = (struct branch){ .choices = choices, .count = count };
+	*branch = (struct union_branch){ .choices = choices, .count = count };
 	span = count ? (uint64_t)choices[count - 1].value - choices[0].value + 1 : UINT64_MAX;
 	if (span <= 2 * (uint64_t)count + 8) {
 		branch->table = (uint32_t)span;
@@ -132,7 +132,7 @@ union_put_branch(struct rr_walk_code *code, const struct rr_xdr_type *type, stru
  * is the default, also writes the address for the default, and for each value of an RR_WALK_TABLE that has no
  * label. */
 static void
-union_fill(struct rr_walk_code *code, const struct branch *branch, const struct rr_xdr_declaration *arm,
+union_fill(struct rr_walk_code *code, const struct union_branch *branch, const struct rr_xdr_declaration *arm,
 	uint32_t address)
 {
 	uint32_t *others;
@@ -159,7 +159,7 @@ rr_walk_union(struct rr_walk_code *code, const struct rr_xdr_type *type)
 {
 	const struct rr_xdr_declaration *arm;
 	uint32_t jump = 0, end;
-	struct branch branch;
+	struct union_branch branch;
 
 	if (!union_put_branch(code, type, &branch))
 		return;

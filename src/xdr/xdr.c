@@ -16,7 +16,7 @@
  * when all went well. Each output owns its temporary file from xdr_open_output() until xdr_rename_output()
  * or xdr_remove_temporary(). */
 
-struct output {
+struct xdr_output {
 	const char *path;
 	char *temporary; /* "" until the file exists */
 	FILE *file;
@@ -24,7 +24,7 @@ struct output {
 
 /* Reports that an output cannot be written, for the reason that errno has. */
 static void
-xdr_cannot_write(struct rr_xdr_compiler *compiler, const struct output *output)
+xdr_cannot_write(struct rr_xdr_compiler *compiler, const struct xdr_output *output)
 {
 	rr_xdr_trouble(compiler, -RPCRDMA_ERR_SYSTEM, "cannot write %s: %s", output->path, strerror(errno));
 }
@@ -32,7 +32,8 @@ xdr_cannot_write(struct rr_xdr_compiler *compiler, const struct output *output)
 /* Creates a temporary file in the folder of an output file, with the permissions that the output file is to
  * have, and opens it for writing. The output's name is base with suffix behind it. */
 static void
-xdr_open_output(struct rr_xdr_compiler *compiler, struct output *output, const char *base, const char *suffix)
+xdr_open_output(
+	struct rr_xdr_compiler *compiler, struct xdr_output *output, const char *base, const char *suffix)
 {
 	static const char unique[] = ".XXXXXX";
 	mode_t mask;
@@ -61,7 +62,7 @@ xdr_open_output(struct rr_xdr_compiler *compiler, struct output *output, const c
 
 /* Closes the temporary file of an output; reports an error of this or of any earlier write to the file. */
 static void
-xdr_finish_output(struct rr_xdr_compiler *compiler, struct output *output)
+xdr_finish_output(struct rr_xdr_compiler *compiler, struct xdr_output *output)
 {
 	if (!output->file)
 		return;
@@ -73,7 +74,7 @@ xdr_finish_output(struct rr_xdr_compiler *compiler, struct output *output)
 
 /* Renames the temporary file to the output's final name, unless the compiler has reported an error. */
 static void
-xdr_rename_output(struct rr_xdr_compiler *compiler, struct output *output)
+xdr_rename_output(struct rr_xdr_compiler *compiler, struct xdr_output *output)
 {
 	if (compiler->error)
 		return;
@@ -85,7 +86,7 @@ xdr_rename_output(struct rr_xdr_compiler *compiler, struct output *output)
 
 /* Removes the temporary file of an output, unless it was never made or has got its final name. */
 static void
-xdr_remove_temporary(const struct output *output)
+xdr_remove_temporary(const struct xdr_output *output)
 {
 	if (output->temporary && output->temporary[0])
 		unlink(output->temporary);
@@ -118,7 +119,7 @@ xdr_make_guard(struct rr_xdr_compiler *compiler, const char *header)
 
 /* Writes the generated header and the generated source into their open files. */
 static void
-emit(struct rr_xdr_compiler *compiler, const struct output *header, const struct output *source)
+emit(struct rr_xdr_compiler *compiler, const struct xdr_output *header, const struct xdr_output *source)
 {
 	struct rr_xdr_emitter emitter;
 
@@ -135,7 +136,7 @@ emit(struct rr_xdr_compiler *compiler, const struct output *header, const struct
 static void
 xdr_write_outputs(struct rr_xdr_compiler *compiler, const char *base)
 {
-	struct output header = { 0 }, source = { 0 };
+	struct xdr_output header = { 0 }, source = { 0 };
 
 	xdr_open_output(compiler, &header, base, ".h");
 	xdr_open_output(compiler, &source, base, ".c");

@@ -37,7 +37,7 @@ turn_wake_first(struct rr_pool *pool, struct rr_account *account)
 
 /* The state of a round. A request that is due and cannot be granted closes the round to later requests, which
  * would take the memory that it needs. */
-struct round {
+struct turn_round {
 	/* To all large [0] or all small [1] requests; to those of them that need memory without proof. */
 	bool closed[2], closed_to_unproven[2];
 	/* This host holds its part of the pool: its large requests wait; NULL: there is none. */
@@ -48,7 +48,7 @@ struct round {
  * memory. The round can be closed to the large requests of one host, to all small or all large requests, or
  * to those of them that need memory without proof (octets beyond what the peer has sent or taken so far). */
 static bool
-turn_is_closed(const struct round *round, const struct rr_account *account, size_t wants, bool small)
+turn_is_closed(const struct turn_round *round, const struct rr_account *account, size_t wants, bool small)
 {
 	if (!small && round->full && account->party && account->party->host == round->full)
 		return true;
@@ -59,7 +59,7 @@ turn_is_closed(const struct round *round, const struct rr_account *account, size
 /* Notes in round which later requests must wait, because they would take the memory that the account's
  * request needs. That request was not granted; verdict says why. */
 static void
-turn_close_to(struct round *round, const struct rr_pool *pool, const struct rr_account *account,
+turn_close_to(struct turn_round *round, const struct rr_pool *pool, const struct rr_account *account,
 	enum rr_pool_verdict verdict, size_t wants)
 {
 	bool small = rr_pool_share_is_small(pool, account, wants);
@@ -80,7 +80,7 @@ turn_close_to(struct round *round, const struct rr_pool *pool, const struct rr_a
 /* Whether the account may have the octets that it wants now. If not, notes in round that later requests which
  * would overtake this one must wait. */
 static bool
-turn_is_granted(struct rr_pool *pool, struct rr_account *account, size_t wants, struct round *round)
+turn_is_granted(struct rr_pool *pool, struct rr_account *account, size_t wants, struct turn_round *round)
 {
 	enum rr_pool_verdict verdict = rr_pool_share_judge(pool, account, wants);
 
@@ -96,7 +96,7 @@ turn_is_granted(struct rr_pool *pool, struct rr_account *account, size_t wants, 
  * request that cannot be granted becomes due if the account is entitled to the buffer. If the request is for
  * a larger buffer in place of account->growing, it is judged as if that buffer had come back. */
 static bool
-turn_serve(struct rr_pool *pool, struct rr_account *account, struct round *round)
+turn_serve(struct rr_pool *pool, struct rr_account *account, struct turn_round *round)
 {
 	struct rr_pool_head *growing = account->growing;
 	size_t wants = rr_pool_share_wants(account);
@@ -122,7 +122,7 @@ static bool
 turn_serve_round(struct rr_pool *pool)
 {
 	struct rr_list *link;
-	struct round round = { 0 };
+	struct turn_round round = { 0 };
 	bool served = false;
 
 	while ((link = rr_list_pop(&pool->turns)))

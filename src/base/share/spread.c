@@ -27,7 +27,7 @@ struct rr_spread_member {
 };
 
 /* A connection on its way to another engine, in the list of gifts of that engine's member. */
-struct gift {
+struct spread_gift {
 	struct rr_list link;
 	int fd; /* belongs to the gift until a listener takes it */
 	struct sockaddr_storage peer;
@@ -74,7 +74,7 @@ spread_seat_at(const struct rr_spread_member *member, const char *address)
 /* Closes the connection in gift, which another engine handed on, because the member no longer listens at its
  * address. Counts one connection less of the member. */
 static void
-spread_refuse(struct rr_spread_member *member, struct gift *gift)
+spread_refuse(struct rr_spread_member *member, struct spread_gift *gift)
 {
 	close(gift->fd);
 	rr_spread_ended(member);
@@ -84,7 +84,7 @@ spread_refuse(struct rr_spread_member *member, struct gift *gift)
  * or closes the connection if there is no such listener. Frees the gift. Needs no lock, as only the member
  * itself changes its list of seats (listeners). */
 static void
-spread_unwrap(struct rr_spread_member *member, struct gift *gift)
+spread_unwrap(struct rr_spread_member *member, struct spread_gift *gift)
 {
 	struct rr_spread_seat *seat = spread_seat_at(member, gift->address);
 
@@ -97,7 +97,7 @@ spread_unwrap(struct rr_spread_member *member, struct gift *gift)
 
 /* Takes the next gift, a connection that another engine handed on, out of the member's list, under the lock.
  * Returns NULL if there is no gift. */
-static struct gift *
+static struct spread_gift *
 spread_next_gift(struct rr_spread_member *member)
 {
 	struct rr_list *link;
@@ -105,7 +105,7 @@ spread_next_gift(struct rr_spread_member *member)
 	pthread_mutex_lock(&member->spread->lock);
 	link = rr_list_pop(&member->gifts);
 	pthread_mutex_unlock(&member->spread->lock);
-	return link ? rr_container(link, struct gift, link) : NULL;
+	return link ? rr_container(link, struct spread_gift, link) : NULL;
 }
 
 /* Accepts all connections that other engines have handed on to this member. */
@@ -113,7 +113,7 @@ static void
 spread_woken(struct rr_watch *watch, unsigned events)
 {
 	struct rr_spread_member *member = rr_container(watch, struct rr_spread_member, wake);
-	struct gift *gift;
+	struct spread_gift *gift;
 	eventfd_t count;
 
 	(void)events;
@@ -153,7 +153,7 @@ rr_spread_join(struct rr_spread *spread, struct rr_loop *loop, struct rr_spread_
 void
 rr_spread_leave(struct rr_spread_member *member)
 {
-	struct gift *gift;
+	struct spread_gift *gift;
 
 	if (!member)
 		return;
@@ -219,7 +219,7 @@ bool
 rr_spread_offer(struct rr_spread_seat *seat, int fd, const struct sockaddr_storage *peer)
 {
 	struct rr_spread_member *own = seat->member, *other;
-	struct gift *gift;
+	struct spread_gift *gift;
 
 	if (!own)
 		return false;

@@ -5,7 +5,7 @@
 #include "carrier/tcp/tcp_private.h"
 
 /* A call under way. */
-struct slot {
+struct call_slot {
 	struct rr_tcp_out out;
 	struct rr_list link; /* in rr_tcp.slots */
 	struct rr_map_link xid;
@@ -22,7 +22,7 @@ tcp_of(struct rr_carrier *carrier)
  * that wait to be sent are removed from the queue; if a part has been sent already, the rest is sent from a
  * copy. */
 static void
-call_release(struct rr_tcp *tcp, struct slot *slot)
+call_release(struct rr_tcp *tcp, struct call_slot *slot)
 {
 	slot->transaction->slot = NULL;
 	rr_map_remove(&tcp->xids, &slot->xid);
@@ -53,7 +53,7 @@ call_refuse(struct rr_tcp *tcp, struct rr_transaction *transaction, int error)
 void
 rr_tcp_keep_slots(struct rr_tcp_carriers *kind)
 {
-	rr_cache_init(&kind->slots, kind->base.engine->env, sizeof(struct slot), RR_TCP_KEPT);
+	rr_cache_init(&kind->slots, kind->base.engine->env, sizeof(struct call_slot), RR_TCP_KEPT);
 }
 
 void
@@ -69,7 +69,7 @@ void
 rr_tcp_call(struct rr_carrier *carrier, struct rr_transaction *transaction)
 {
 	struct rr_tcp *tcp = tcp_of(carrier);
-	struct slot *slot = NULL;
+	struct call_slot *slot = NULL;
 
 	transaction->placed = transaction->pulled = 0;
 	transaction->slot = NULL;
@@ -100,7 +100,7 @@ void
 rr_tcp_cancel(struct rr_carrier *carrier, struct rr_transaction *transaction)
 {
 	struct rr_tcp *tcp = tcp_of(carrier);
-	struct slot *slot = transaction->slot;
+	struct call_slot *slot = transaction->slot;
 
 	/* A transaction without a slot was never sent: it is only in the list tcp->refused. */
 	rr_list_remove(&transaction->link);
@@ -110,12 +110,12 @@ rr_tcp_cancel(struct rr_carrier *carrier, struct rr_transaction *transaction)
 }
 
 /* Returns the slot of the call with that XID, or NULL if no such call is under way. */
-static struct slot *
+static struct call_slot *
 call_find_slot(struct rr_tcp *tcp, uint32_t xid)
 {
 	struct rr_map_link *link = rr_map_find(&tcp->xids, xid);
 
-	return link ? rr_container(link, struct slot, xid) : NULL;
+	return link ? rr_container(link, struct call_slot, xid) : NULL;
 }
 
 /* Counts one unanswered call less, as a reply came. The reply may answer a call that was cancelled, or no
@@ -130,7 +130,7 @@ call_count_reply(struct rr_tcp *tcp)
 /* Frees the slot of a call that was answered, and returns its transaction, whose done() is still to be
  * called. */
 static struct rr_transaction *
-call_finish(struct rr_tcp *tcp, struct slot *slot)
+call_finish(struct rr_tcp *tcp, struct call_slot *slot)
 {
 	struct rr_transaction *transaction = slot->transaction;
 
@@ -141,7 +141,7 @@ call_finish(struct rr_tcp *tcp, struct slot *slot)
 void
 rr_tcp_replied_too_long(struct rr_tcp *tcp, uint32_t xid)
 {
-	struct slot *slot = call_find_slot(tcp, xid);
+	struct call_slot *slot = call_find_slot(tcp, xid);
 	struct rr_transaction *transaction;
 
 	call_count_reply(tcp);
@@ -157,7 +157,7 @@ rr_tcp_replied(struct rr_tcp *tcp, uint32_t xid, struct rpcrdma_bytes stream, bo
 {
 	void *memory = pooled ? (void *)(uintptr_t)stream.data : NULL;
 	struct rr_pool *pool = tcp->pool;
-	struct slot *slot = call_find_slot(tcp, xid);
+	struct call_slot *slot = call_find_slot(tcp, xid);
 	struct rr_transaction *transaction;
 
 	call_count_reply(tcp);
@@ -182,7 +182,7 @@ void
 rr_tcp_end_calls(struct rr_tcp *tcp)
 {
 	while (!tcp->closed && !rr_list_empty(&tcp->slots)) {
-		struct slot *slot = rr_container(tcp->slots.next, struct slot, link);
+		struct call_slot *slot = rr_container(tcp->slots.next, struct call_slot, link);
 		struct rr_transaction *transaction = slot->transaction;
 
 		call_release(tcp, slot);
@@ -206,7 +206,7 @@ void
 rr_tcp_free_calls(struct rr_tcp *tcp)
 {
 	while (!rr_list_empty(&tcp->slots))
-		call_release(tcp, rr_container(tcp->slots.next, struct slot, link));
+		call_release(tcp, rr_container(tcp->slots.next, struct call_slot, link));
 	while (rr_list_pop(&tcp->refused))
 		;
 	rr_map_free(&tcp->xids, tcp->base.engine->env);

@@ -215,7 +215,7 @@ rr_record_length(const struct rpcrdma_message *message)
 }
 
 /* Collects the pieces of a record in iov, without the first skip octets. */
-struct pieces {
+struct record_pieces {
 	struct iovec *iov;
 	uint32_t count, max;
 	uint64_t skip, *octets;
@@ -224,7 +224,7 @@ struct pieces {
 /* Adds the memory of the next part of the record to iov, without the octets of it that are to be skipped.
  * Adds nothing if all elements of iov are in use. */
 static void
-record_add(struct pieces *pieces, const void *data, uint64_t length)
+record_add(struct record_pieces *pieces, const void *data, uint64_t length)
 {
 	uint64_t skip = length < pieces->skip ? length : pieces->skip;
 
@@ -239,7 +239,7 @@ record_add(struct pieces *pieces, const void *data, uint64_t length)
 
 /* Does what rr_record_gather() does, for any record. */
 static uint32_t
-record_gather(struct pieces pieces, const uint8_t mark[4], const struct rpcrdma_message *message)
+record_gather(struct record_pieces pieces, const uint8_t mark[4], const struct rpcrdma_message *message)
 {
 	static const uint8_t zeroes[3];
 	const uint8_t *stream = message->stream;
@@ -270,6 +270,6 @@ rr_record_gather(const uint8_t mark[4], const struct rpcrdma_message *message, u
 		*octets += RR_RECORD_MARK_SIZE + message->length;
 		return 2;
 	}
-	return record_gather(
-		(struct pieces){ .iov = iov, .max = max, .skip = skip, .octets = octets }, mark, message);
+	return record_gather((struct record_pieces){ .iov = iov, .max = max, .skip = skip, .octets = octets },
+		mark, message);
 }

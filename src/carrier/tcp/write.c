@@ -26,16 +26,16 @@ write_pieces_of(const struct rr_tcp_out *out)
 
 /* A copy of the rest of a message whose owner took it back after a part was sent. It frees itself when it was
  * written. */
-struct tail {
+struct write_tail {
 	struct rr_tcp_out out;
 	uint8_t octets[];
 };
 
-/* Is the written() of a struct tail, the copy of the rest of a message: frees the copy. */
+/* Is the written() of a struct write_tail, the copy of the rest of a message: frees the copy. */
 static void
 write_tail_written(struct rr_tcp *tcp, struct rr_tcp_out *out)
 {
-	rr_free(tcp->base.engine->env, rr_container(out, struct tail, out));
+	rr_free(tcp->base.engine->env, rr_container(out, struct write_tail, out));
 }
 
 bool
@@ -171,7 +171,7 @@ rr_tcp_unsend(struct rr_tcp *tcp, struct rr_tcp_out *out)
 	uint64_t octets = 0;
 	uint32_t count;
 	struct rr_list *next = out->link.next;
-	struct tail *tail;
+	struct write_tail *tail;
 
 	if (rr_list_empty(&out->link))
 		return;

@@ -51,11 +51,11 @@ rr_fault_item_free(struct rr_fault_endpoint *endpoint, struct rr_fault_item *ite
 }
 
 /* The streams of events: events of one stream keep their order, events of different streams need not. */
-enum stream { STREAM_RECEIVES, STREAM_SENDS, STREAM_READS, STREAM_ALL };
+enum events_stream { STREAM_RECEIVES, STREAM_SENDS, STREAM_READS, STREAM_ALL };
 
 /* Returns the stream of an event (receives, Sends or Reads). The events of one stream keep their order. An
  * event of STREAM_ALL keeps its order with all other events. */
-static enum stream
+static enum events_stream
 events_stream_of(const struct rr_event *event)
 {
 	if (event->kind == RR_EVENT_RECEIVED)
@@ -70,7 +70,7 @@ events_stream_of(const struct rr_event *event)
 static bool
 events_may_pass(const struct rr_fault_endpoint *endpoint, const struct rr_event *event)
 {
-	enum stream stream = events_stream_of(event);
+	enum events_stream stream = events_stream_of(event);
 
 	rr_list_for_each (link, &endpoint->held) {
 		const struct rr_fault_item *item = rr_container(link, struct rr_fault_item, link);

@@ -48,7 +48,7 @@ rr_fault_corrupts(const struct rr_fault_script *script)
 }
 
 /* Reads the words of a statement, one after the other. */
-struct reader {
+struct script_reader {
 	const char *next;
 	char word[WORD];
 	struct rr_text *text;
@@ -63,7 +63,7 @@ script_is_space(char c)
 /* Reads the next word of the fault script's statement into reader->word, and returns it. A word that is too
  * long is cut. At the end of the statement the word is "". */
 static const char *
-script_next_word(struct reader *reader)
+script_next_word(struct script_reader *reader)
 {
 	size_t length;
 
@@ -80,7 +80,7 @@ script_next_word(struct reader *reader)
 
 /* Skips space, and returns whether the statement has no more words. */
 static bool
-script_at_end(struct reader *reader)
+script_at_end(struct script_reader *reader)
 {
 	while (script_is_space(*reader->next))
 		reader->next++;
@@ -90,7 +90,7 @@ script_at_end(struct reader *reader)
 /* Sets the text of the error to say that wanted is expected in place of the word that was read. Returns
  * -RPCRDMA_ERR_INVAL. */
 static int
-script_wrong(const struct reader *reader, const char *wanted)
+script_wrong(const struct script_reader *reader, const char *wanted)
 {
 	return rr_fail(reader->text, -RPCRDMA_ERR_INVAL, "fault script: %s is wanted, not '%s'", wanted,
 		reader->word);
@@ -148,7 +148,7 @@ script_read_time(const char *word, uint64_t *time)
  * Without an argument, the rule gets a default. Returns -RPCRDMA_ERR_INVAL if the argument is wrong for the
  * action. */
 static int
-script_read_argument(struct reader *reader, struct rr_fault_rule *rule)
+script_read_argument(struct script_reader *reader, struct rr_fault_rule *rule)
 {
 	const char *end = "";
 
@@ -171,7 +171,7 @@ script_read_argument(struct reader *reader, struct rr_fault_rule *rule)
 /* Reads the rest of a statement, after the action: operation, number and argument, and adds the rule to the
  * script. Returns -RPCRDMA_ERR_INVAL, with a text, if something is wrong. */
 static int
-script_read_rule(struct reader *reader, struct rr_fault_script *script, enum rr_fault_action action)
+script_read_rule(struct script_reader *reader, struct rr_fault_script *script, enum rr_fault_action action)
 {
 	struct rr_fault_rule *rule = &script->rules[script->rule_count];
 	const char *word = script_next_word(reader), *end;
@@ -234,7 +234,7 @@ script_read_rate(const char *word, uint32_t *rate)
  * may be left out. Returns -RPCRDMA_ERR_INVAL, with a text, if a word is none of these or its value is
  * wrong. */
 static int
-script_read_random(struct reader *reader, struct rr_fault_script *script)
+script_read_random(struct script_reader *reader, struct rr_fault_script *script)
 {
 	const char *end = "";
 
@@ -263,7 +263,7 @@ script_read_random(struct reader *reader, struct rr_fault_script *script)
 /* Reads a statement, which may be empty, and adds its faults to the script. Returns -RPCRDMA_ERR_INVAL, with
  * a text, if it is wrong. */
 static int
-script_read_statement(struct reader *reader, struct rr_fault_script *script)
+script_read_statement(struct script_reader *reader, struct rr_fault_script *script)
 {
 	const char *word = script_next_word(reader);
 	int action = script_find(actions, RR_FAULT_ACTIONS, word, strlen(word));
@@ -280,7 +280,7 @@ script_read_statement(struct reader *reader, struct rr_fault_script *script)
 int
 rr_fault_parse(const char *source, struct rr_fault_script *script, struct rr_text *text)
 {
-	struct reader reader = { .next = source, .text = text };
+	struct script_reader reader = { .next = source, .text = text };
 	int error;
 
 	*script = (struct rr_fault_script){ 0 };

@@ -21,7 +21,7 @@
 #define SETTLED (200 * RR_MILLISECOND)
 
 /* The address that was looked for last: most connections of a server have the same address. */
-struct found {
+struct addresses_found {
 	struct sockaddr_storage address;
 	bool known;
 	char device[RR_VERBS_NAME]; /* "": no device has it */
@@ -30,7 +30,7 @@ struct found {
 /* Returns the name of the device that has the local address, or "" if no device has it. Keeps the answer in
  * found: the next call often asks for the same address, and then gets the answer from there. */
 static const char *
-device_at(struct rr_verbs_fabric *fabric, struct found *found, const struct sockaddr_storage *local)
+device_at(struct rr_verbs_fabric *fabric, struct addresses_found *found, const struct sockaddr_storage *local)
 {
 	struct sockaddr_storage address = *local;
 	struct rr_text why;
@@ -48,7 +48,7 @@ device_at(struct rr_verbs_fabric *fabric, struct found *found, const struct sock
 
 /* Ends the endpoint's connection if the endpoint's device has lost the local address of the connection. */
 static void
-addresses_check(struct rr_verbs_endpoint *endpoint, struct found *found)
+addresses_check(struct rr_verbs_endpoint *endpoint, struct addresses_found *found)
 {
 	const struct sockaddr_storage *local = &endpoint->id->route.addr.src_storage;
 	const char *device;
@@ -70,7 +70,7 @@ static void
 addresses_settled(struct rr_timer *timer)
 {
 	struct rr_verbs_fabric *fabric = rr_container(timer, struct rr_verbs_fabric, settled);
-	struct found found = { .known = false };
+	struct addresses_found found = { .known = false };
 
 	rr_list_for_each (link, &fabric->living)
 		addresses_check(rr_container(link, struct rr_verbs_endpoint, link), &found);

@@ -6,14 +6,14 @@
 #include <string.h>
 
 /* A function of a library, and the member that points to it. */
-struct symbol {
+struct library_symbol {
 	const char *name;
 	size_t at; /* in struct rr_verbs_library */
 };
 
 #define AT(member) offsetof(struct rr_verbs_library, member)
 
-static const struct symbol ibverbs_symbols[] = {
+static const struct library_symbol ibverbs_symbols[] = {
 	{ "ibv_get_device_list", AT(get_device_list) },
 	{ "ibv_free_device_list", AT(free_device_list) },
 	{ "ibv_open_device", AT(open_device) },
@@ -42,7 +42,7 @@ static const struct symbol ibverbs_symbols[] = {
 	{ "ibv_wc_status_str", AT(wc_status_str) },
 };
 
-static const struct symbol rdmacm_symbols[] = {
+static const struct library_symbol rdmacm_symbols[] = {
 	{ "rdma_create_event_channel", AT(create_event_channel) },
 	{ "rdma_destroy_event_channel", AT(destroy_event_channel) },
 	{ "rdma_create_id", AT(create_id) },
@@ -66,7 +66,7 @@ static const struct symbol rdmacm_symbols[] = {
  * reason. The shared library is never unloaded, as it keeps state of the process. */
 static int
 library_load(struct rr_verbs_library *library, const char *file, const char *package,
-	const struct symbol *symbols, size_t count, struct rr_text *text)
+	const struct library_symbol *symbols, size_t count, struct rr_text *text)
 {
 	void *handle = dlopen(file, RTLD_NOW | RTLD_GLOBAL | RTLD_NODELETE);
 

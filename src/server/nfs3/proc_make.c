@@ -32,7 +32,7 @@ make_status(enum rr_vfs_status status, const diropargs3 *where)
 }
 
 /* The results that all four procedures have. */
-struct made {
+struct make_made {
 	post_op_fh3 obj;
 	post_op_attr obj_attributes;
 	wcc_data dir_wcc;
@@ -40,11 +40,11 @@ struct made {
 
 /* Returns what the results of CREATE, MKDIR, SYMLINK and MKNOD have in common: the change of the directory,
  * and if the status is NFS3_OK, the handle and the attributes of the new object. */
-static struct made
+static struct make_made
 make_result(struct rr_nfs_work *work, nfsstat3 status)
 {
 	const struct rr_vfs_create *create = &work->op.create;
-	struct made made = { 0 };
+	struct make_made made = { 0 };
 
 	rr_nfs_wcc(&create->directory_change, &made.dir_wcc);
 	if (status != NFS3_OK)
@@ -77,7 +77,7 @@ proc_create_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 {
 	const CREATE3args *args = work->args;
 	CREATE3res *res = work->result;
-	struct made made;
+	struct make_made made;
 
 	res->status = make_status(status, &args->where);
 	made = make_result(work, res->status);
@@ -104,7 +104,7 @@ proc_mkdir_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 {
 	const MKDIR3args *args = work->args;
 	MKDIR3res *res = work->result;
-	struct made made;
+	struct make_made made;
 
 	res->status = make_status(status, &args->where);
 	made = make_result(work, res->status);
@@ -132,7 +132,7 @@ proc_symlink_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 {
 	const SYMLINK3args *args = work->args;
 	SYMLINK3res *res = work->result;
-	struct made made;
+	struct make_made made;
 
 	res->status = make_status(status, &args->where);
 	made = make_result(work, res->status);
@@ -177,7 +177,7 @@ proc_mknod_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 {
 	const MKNOD3args *args = work->args;
 	MKNOD3res *res = work->result;
-	struct made made;
+	struct make_made made;
 
 	/* RFC 1813, 3.3.11: "NF3REG, NF3DIR, and NF3LNK are illegal types for MKNOD" */
 	res->status = status == RR_VFS_WRONG_TYPE ? NFS3ERR_BADTYPE : make_status(status, &args->where);

@@ -29,13 +29,13 @@ const struct rr_option rr_exclude_options[] = {
 };
 
 /* Which positions of a pattern the octets so far can have led to; the last one is its end. */
-struct reached {
+struct exclude_reached {
 	bool at[RR_EXCLUDE_LENGTH + 1];
 };
 
 /* Adds a position, and those that follow it without an octet, as a star may stand for none. */
 static void
-exclude_reach(struct reached *reached, const char *pattern, size_t length, size_t at)
+exclude_reach(struct exclude_reached *reached, const char *pattern, size_t length, size_t at)
 {
 	while (!reached->at[at]) {
 		reached->at[at] = true;
@@ -48,8 +48,8 @@ exclude_reach(struct reached *reached, const char *pattern, size_t length, size_
 /* Goes on from all positions by one octet of the path. All of them are followed at the same time, and so no
  * position is tried twice. */
 static void
-exclude_step(
-	const struct reached *before, struct reached *after, const char *pattern, size_t length, char octet)
+exclude_step(const struct exclude_reached *before, struct exclude_reached *after, const char *pattern,
+	size_t length, char octet)
 {
 	memset(after, 0, sizeof(*after));
 	for (size_t at = 0; at < length; at++) {
@@ -70,7 +70,7 @@ exclude_step(
 static bool
 exclude_matches(const char *pattern, size_t length, const char *path, bool anchored)
 {
-	struct reached sets[2] = { 0 };
+	struct exclude_reached sets[2] = { 0 };
 	unsigned now = 0;
 
 	exclude_reach(&sets[0], pattern, length, 0);

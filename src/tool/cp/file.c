@@ -164,7 +164,7 @@ file_put_in_place(struct rr_cp *cp, const struct rr_place *to, const char *tempo
 }
 
 /* The copy of a file. */
-struct copying {
+struct file_copying {
 	struct rr_cp *cp;
 	const struct rr_place *to; /* the directory of the target, and its name there */
 	const char *to_name;
@@ -176,7 +176,7 @@ struct copying {
 /* Copies the extended attributes (cp -a) of the open source to the open target; does nothing if one of them
  * is a stream. Returns 0; -1 after an error, which was reported. */
 static int
-file_copy_xattrs(const struct copying *copying)
+file_copy_xattrs(const struct file_copying *copying)
 {
 	const struct rr_file *source = &copying->source, *target = &copying->target;
 
@@ -190,7 +190,7 @@ file_copy_xattrs(const struct copying *copying)
 /* Sets mode and times of the target, which has all its data. Returns 0; -1 after an error, which was
  * reported. */
 static int
-file_finish(struct copying *copying)
+file_finish(struct file_copying *copying)
 {
 	struct rr_side *to = &copying->cp->to;
 
@@ -204,7 +204,7 @@ file_finish(struct copying *copying)
  * error, warns if an old file was partly written over; as long as target->empty_first is set, the old file
  * still has all its octets. Returns 0; -1 after an error, which was reported. */
 static int
-file_fill(struct copying *copying)
+file_fill(struct file_copying *copying)
 {
 	struct rr_cp *cp = copying->cp;
 	struct rr_file *target = &copying->target;
@@ -222,7 +222,7 @@ file_fill(struct copying *copying)
 /* Creates the target under the first temporary name that is free. Then removes the temporary files of
  * interrupted copies. Returns 0; -1 after an error, which was reported. */
 static int
-file_create_temporary(struct copying *copying)
+file_create_temporary(struct file_copying *copying)
 {
 	struct rr_cp *cp = copying->cp;
 	unsigned number = 0;
@@ -248,7 +248,7 @@ file_create_temporary(struct copying *copying)
  * new temporary file is to be made, as there is no such file, or --resume was not given, or the source is a
  * stream; -1 after an error, which was reported. */
 static int
-file_go_on(struct copying *copying)
+file_go_on(struct file_copying *copying)
 {
 	struct rr_cp *cp = copying->cp;
 	struct rr_cp_pair pair = { .to = copying->to, .to_name = copying->temporary };
@@ -280,7 +280,7 @@ file_go_on(struct copying *copying)
 /* Opens the temporary file that an interrupted copy has left (--resume), or else creates a new one. Returns
  * 0; -1 after an error, which was reported. */
 static int
-file_create_or_go_on(struct copying *copying)
+file_create_or_go_on(struct file_copying *copying)
 {
 	int error = file_go_on(copying);
 
@@ -292,7 +292,7 @@ file_create_or_go_on(struct copying *copying)
  * owner and group. If owner or group differ, removes the new file, and opens the old file to be written in
  * place. Returns 0; -1 after an error, which was reported. */
 static int
-file_create_like(struct copying *copying)
+file_create_like(struct file_copying *copying)
 {
 	struct rr_cp *cp = copying->cp;
 	const struct rr_info *there = &copying->there;
@@ -320,7 +320,7 @@ file_create_like(struct copying *copying)
  * last name is a symbolic link, the file behind the link is opened by its path. Returns 0; -1 after an error,
  * which was reported. */
 static int
-file_open_existing(struct copying *copying)
+file_open_existing(struct file_copying *copying)
 {
 	struct rr_cp *cp = copying->cp;
 	const struct rr_info *there = &copying->there;
@@ -363,7 +363,7 @@ file_describe_stream(struct rr_info *info)
  * was read. Returns 0; -1 after an error, which was reported: for example, the source is no regular file any
  * more. */
 static int
-file_describe_source(struct copying *copying)
+file_describe_source(struct file_copying *copying)
 {
 	struct rr_cp *cp = copying->cp;
 
@@ -380,7 +380,7 @@ file_describe_source(struct copying *copying)
 /* Tells whether the temporary file is kept after a failure, so that a later copy with --resume can go on with
  * it. If it is kept, prints a message that says so. */
 static bool
-file_stays(const struct copying *copying)
+file_stays(const struct file_copying *copying)
 {
 	struct rr_cp *cp = copying->cp;
 
@@ -393,7 +393,7 @@ file_stays(const struct copying *copying)
 /* Tells, after the copy of a large file was interrupted, how the next one could go on: --resume has to be
  * given before. `rpcrdma sync` does not have that option. */
 static void
-file_tell_of_resume(const struct copying *copying)
+file_tell_of_resume(const struct file_copying *copying)
 {
 	struct rr_cp *cp = copying->cp;
 
@@ -408,7 +408,7 @@ file_tell_of_resume(const struct copying *copying)
  * it has a temporary name. After an error, removes the temporary file, unless --resume keeps it. Returns 0;
  * -1 after an error, which was reported. */
 static int
-file_copy_open(struct copying *copying)
+file_copy_open(struct file_copying *copying)
 {
 	enum rr_kind there = copying->there.kind;
 	struct rr_cp *cp = copying->cp;
@@ -449,7 +449,7 @@ int
 rr_cp_file(struct rr_cp *cp, const struct rr_place *from, const char *name, const struct rr_info *info,
 	const struct rr_place *to, const char *to_name)
 {
-	struct copying copying = { .cp = cp, .to = to, .to_name = to_name, .info = *info };
+	struct file_copying copying = { .cp = cp, .to = to, .to_name = to_name, .info = *info };
 	int error;
 
 	if (file_find_target(cp, to, to_name, &copying.there) < 0 ||

@@ -52,7 +52,7 @@ top_append_name(char *path, size_t size, const char *name)
 }
 
 /* The directory that the source goes to, and its name there. */
-struct target {
+struct top_target {
 	struct rr_place place;
 	struct rr_info info;        /* of the place, if it is the destination itself */
 	char name[RR_NFS_NAME + 1]; /* empty: the entries of the source go into the place */
@@ -79,7 +79,7 @@ top_check_slash(struct rr_cp *cp, const char *path, enum rr_kind kind, enum rr_k
  * contain the target, and stores the last name of path as the name of the target. Returns 0; -1 after an
  * error, which was reported. */
 static int
-top_target_beside(struct rr_cp *cp, const char *path, struct target *target)
+top_target_beside(struct rr_cp *cp, const char *path, struct top_target *target)
 {
 	char parent[RR_NFS_PATH];
 	struct rr_info info;
@@ -106,7 +106,7 @@ top_target_beside(struct rr_cp *cp, const char *path, struct target *target)
  * and cp->to_name. Returns 0; -1 after an error, which was reported. */
 static int
 top_find_target(
-	struct rr_cp *cp, const char *source, enum rr_kind kind, const char *path, struct target *target)
+	struct rr_cp *cp, const char *source, enum rr_kind kind, const char *path, struct top_target *target)
 {
 	struct rr_info info;
 
@@ -139,7 +139,7 @@ top_find_target(
  * for the source: it has no name, such as the root of a server, or `rpcrdma sync` copies it. Failures are
  * reported and counted. */
 static void
-top_copy_contents(struct rr_cp *cp, const char *path, const struct rr_info *info, struct target *target)
+top_copy_contents(struct rr_cp *cp, const char *path, const struct rr_info *info, struct top_target *target)
 {
 	struct rr_place *to = &target->place;
 	struct rr_place inside;
@@ -183,7 +183,7 @@ rr_cp_top(struct rr_cp *cp, const char *source, const char *destination)
 	/* The copy can get the last name of this path. If the URL names the mounted directory itself, `from`
 	 * is empty and has no last name, but the path of the URL has one. */
 	const char *whole = cp->from.nfs ? cp->remotes[0].url.path : source;
-	struct target target = { .place.fd = -1 };
+	struct top_target target = { .place.fd = -1 };
 	struct rr_info info;
 
 	/* As by cp(1), a symbolic link that the command line names is followed, but not with -r, which copies

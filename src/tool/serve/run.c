@@ -19,7 +19,7 @@
 enum { SERVE_HOST = HOST_NAME_MAX + 8 };
 
 /* All that the threads share. */
-struct run {
+struct serve_run {
 	const struct rr_tool *tool;
 	struct rr_serve *serve;
 	void *shared;                   /* what the storage of all threads has in common */
@@ -30,8 +30,8 @@ struct run {
 };
 
 /* The service of a thread. */
-struct service {
-	struct run *run;
+struct serve_service {
+	struct serve_run *run;
 	struct rpcrdma_engine *engine;
 	struct rr_vfs *vfs;             /* the storage */
 	struct rr_gate gate;            /* in front of the storage: applies the rules */
@@ -77,7 +77,7 @@ serve_listen_all(const struct rr_tool *tool, struct rr_serve *serve, struct rpcr
 /* Makes the NFS services of this thread, for the versions that are to be served. Returns an exit status,
  * after a message if it is not OK. */
 static int
-serve_make_services(struct run *run, struct service *service)
+serve_make_services(struct serve_run *run, struct serve_service *service)
 {
 	const struct rr_serve *serve = run->serve;
 	struct rpcrdma_engine *engine = service->engine;
@@ -103,11 +103,11 @@ serve_make_services(struct run *run, struct service *service)
 static int
 serve_make(void *ctx, struct rpcrdma_engine *engine, void **result)
 {
-	struct run *run = ctx;
+	struct serve_run *run = ctx;
 	struct rr_serve *serve = run->serve;
 	struct rr_server_config config = rr_server_config_default;
 	struct rr_text text = { "out of memory" };
-	struct service *service = rr_alloc(engine->env, sizeof(*service));
+	struct serve_service *service = rr_alloc(engine->env, sizeof(*service));
 	int status;
 
 	if (!service)
@@ -168,7 +168,7 @@ serve_print_lines(const struct rr_serve *serve)
 static void
 serve_announce(void *ctx)
 {
-	const struct run *run = ctx;
+	const struct serve_run *run = ctx;
 	const struct rr_serve *serve = run->serve;
 	char text[SERVE_HOST];
 
@@ -224,7 +224,7 @@ serve_report_storage(const struct rr_vfs *vfs)
 static void
 serve_report(const void *ctx, uint32_t thread)
 {
-	const struct service *service = ctx;
+	const struct serve_service *service = ctx;
 
 	rr_report_server(stderr, thread, service->server, service->services, service->service_count);
 	rr_report_operations(stderr, service->nfs4);
@@ -238,7 +238,7 @@ serve_report(const void *ctx, uint32_t thread)
 static void
 serve_measure(const void *ctx, uint32_t thread, struct rr_measure *measure)
 {
-	const struct service *service = ctx;
+	const struct serve_service *service = ctx;
 
 	rr_measure_server(measure, thread, service->server, service->services, service->service_count);
 	rr_measure_operations(measure, service->nfs4);
@@ -249,18 +249,18 @@ serve_measure(const void *ctx, uint32_t thread, struct rr_measure *measure)
 static void
 serve_shut_down(void *service)
 {
-	rr_server_shutdown(((struct service *)service)->server);
+	rr_server_shutdown(((struct serve_service *)service)->server);
 }
 
 static bool
 serve_is_idle(const void *service)
 {
-	return rr_server_idle(((const struct service *)service)->server);
+	return rr_server_idle(((const struct serve_service *)service)->server);
 }
 
 /* Returns how many operations of this thread's storage have not ended. */
 static uint32_t
-serve_under_way(const struct service *service)
+serve_under_way(const struct serve_service *service)
 {
 	struct rr_vfs_counters counters = { 0 };
 
@@ -278,7 +278,7 @@ enum { LAST_TURNS = 5 };
  * ends the process at once: the thread of that operation hangs in a system call and uses memory, so that
  * memory cannot be freed. */
 static void
-serve_end_where_storage_hangs(const struct service *service)
+serve_end_where_storage_hangs(const struct serve_service *service)
 {
 	for (int i = 0; i < LAST_TURNS && serve_under_way(service) > 0; i++)
 		rr_loop_turn(service->engine->loop, LAST_TURN);
@@ -295,7 +295,7 @@ serve_end_where_storage_hangs(const struct service *service)
 static void
 serve_free(void *ctx)
 {
-	struct service *service = ctx;
+	struct serve_service *service = ctx;
 
 	rr_serve_withdraw(service->run->tool, service->run->serve);
 	rr_serve_rules_end(service->run->fresh);
@@ -315,7 +315,7 @@ serve_free(void *ctx)
 static void
 serve_reload_rules(void *ctx, struct rr_workers_run *workers)
 {
-	const struct run *run = ctx;
+	const struct serve_run *run = ctx;
 
 	rr_serve_reload(run->fresh, workers);
 }
@@ -324,7 +324,7 @@ serve_reload_rules(void *ctx, struct rr_workers_run *workers)
 static void
 serve_renew(void *ctx)
 {
-	struct service *service = ctx;
+	struct serve_service *service = ctx;
 	struct rr_rules *rules = rr_serve_fresh(service->run->fresh);
 
 	rr_gate_take(&service->gate, rules);
@@ -374,7 +374,7 @@ serve_bound_states(struct rr_nfs4_tables_config *tables)
 /* Makes the state of NFS version 4 that all threads share, with its records on disk, if version 4 is served.
  * Returns an exit status, after a message if it is not OK. */
 static int
-serve_make_shared4(struct run *run)
+serve_make_shared4(struct serve_run *run)
 {
 	struct rr_nfs4_shared_config config = { .tables = rr_nfs4_tables_config_default };
 	const struct rr_serve *serve = run->serve;
@@ -398,7 +398,7 @@ int
 rr_serve_run(const struct rr_tool *tool, struct rr_serve *serve)
 {
 	const struct rr_worker_service service = serve_service_for(serve);
-	struct run run = { .tool = tool, .serve = serve };
+	struct serve_run run = { .tool = tool, .serve = serve };
 	struct rr_text text;
 	int status;
 

@@ -118,7 +118,7 @@ static const struct rr_option serve_options[] = {
 };
 
 /* The argument of serve_go(). */
-struct serving {
+struct serve_serving {
 	const struct rr_tool *tool;
 	struct rr_serve *serve;
 };
@@ -128,7 +128,7 @@ struct serving {
 static int
 serve_go(void *ctx)
 {
-	const struct serving *serving = ctx;
+	const struct serve_serving *serving = ctx;
 	struct rr_serve *serve = serving->serve;
 	int status = rr_filters_start(serving->tool, &serve->filters, &serve->workers.engine);
 
@@ -154,7 +154,7 @@ serve_storage_may_hang(const struct rr_serve *serve)
 static int
 serve_start(const struct rr_tool *tool, struct rr_serve *serve)
 {
-	struct serving serving = { tool, serve };
+	struct serve_serving serving = { tool, serve };
 	struct rr_text text;
 
 	if (rr_vfs_key(&rr_env_system, serve->key_path, serve->tree.key, &text) < 0)

@@ -11,7 +11,7 @@ enum { ALL = (1 << RR_PROPERTIES) - 1, RECEIVE_SIZE = 1 << RR_PROPERTY_RECEIVE_S
 
 /* The CONNPROP of this side is to be sent; the CONNPROP of the peer came; the peer refused that of this
  * side. */
-enum event { TELL, HEAR, REFUSE, EVENTS };
+enum properties_event { TELL, HEAR, REFUSE, EVENTS };
 
 /* The state after each event. A peer that refused properties and then sends its own contradicts itself:
  * defaults hold. */
@@ -100,7 +100,7 @@ properties_say(struct rr_optional *optional, uint8_t *info, enum rr_property_ope
  * of should be included in rdma_start." All properties are marked as fixed, except a receive size that can be
  * raised. */
 static void
-properties_move(struct rr_properties *properties, enum event event, uint32_t xid,
+properties_move(struct rr_properties *properties, enum properties_event event, uint32_t xid,
 	struct rr_optional *optional, uint8_t *info)
 {
 	bool was_silent = properties->state == RR_PROPERTIES_SILENT;

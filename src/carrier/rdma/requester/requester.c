@@ -72,13 +72,13 @@ rr_requester_tell(struct rr_connection *connection)
 
 /* The octets of the largest Sends that may carry a call and its reply, as far as the peers have agreed.
  * settled: the peer is known to use the connection's version. */
-struct inline_most {
+struct requester_inline_most {
 	uint32_t call, reply;
 	bool settled;
 };
 
 /* Returns the largest Sends for a call that is sent now, in the version in which it would be sent. */
-static struct inline_most
+static struct requester_inline_most
 requester_inline_most(const struct rr_connection *connection)
 {
 	uint32_t version = connection->negotiation.version;
@@ -90,7 +90,7 @@ requester_inline_most(const struct rr_connection *connection)
 	/* draft-cel-nfsv4-rpcrdma-version-two-00, 5: "this initial message can be no larger than the Version
 	 * One default inline threshold of 1024 bytes." The reply to the initial message is not assumed to be
 	 * larger, either. */
-	return (struct inline_most){
+	return (struct requester_inline_most){
 		.call = (uint32_t)rr_min(rr_connection_send_max(connection, version), most),
 		.reply = (uint32_t)rr_min(rr_connection_receive_max(connection, version), most),
 		.settled = settled,
@@ -100,7 +100,7 @@ requester_inline_most(const struct rr_connection *connection)
 /* Plans how a call travels that may need chunks, by the limits of the connection. Returns 0 or an error. */
 __attribute__((noinline)) static int
 requester_plan_chunks(const struct rr_connection *connection, const struct rr_transaction *transaction,
-	const struct inline_most *most, struct rr_call_plan *plan)
+	const struct requester_inline_most *most, struct rr_call_plan *plan)
 {
 	const struct rr_call_limits limits = {
 		.call_threshold = most->call,
@@ -126,7 +126,7 @@ static int
 requester_plan_call(const struct rr_connection *connection, const struct rr_transaction *transaction,
 	struct rr_call_plan *plan)
 {
-	const struct inline_most most = requester_inline_most(connection);
+	const struct requester_inline_most most = requester_inline_most(connection);
 	uint32_t message_max = connection->base.engine->config.message_max;
 	uint32_t xid, type;
 
@@ -184,11 +184,11 @@ requester_get_memory(const struct rr_connection *connection, struct rr_transacti
 
 /* The outcomes of an attempt to send a call. After NO_CREDIT and NO_POOL_MEMORY the call can wait: a reply
  * brings a credit, and a buffer that comes back makes memory free. */
-enum start { STARTED, FAILED, NO_CREDIT, NO_POOL_MEMORY };
+enum requester_start { STARTED, FAILED, NO_CREDIT, NO_POOL_MEMORY };
 
 /* Sends the call if there are a credit and memory for it. Returns the outcome; if it is FAILED, *error has
  * the reason. The call fails for lack of memory if the pool is idle, as no buffer can come back then. */
-static enum start
+static enum requester_start
 requester_start(struct rr_connection *connection, struct rr_transaction *transaction, int *error)
 {
 	struct rr_requester *requester = &connection->requester;
@@ -259,7 +259,7 @@ requester_end_waits(struct rr_connection *connection)
 
 /* Sends the calls that wait, as far as there are credits and memory. Returns why the next call cannot be
  * sent, or STARTED if no call waits any more. */
-static enum start
+static enum requester_start
 requester_send_waiting(struct rr_connection *connection)
 {
 	struct rr_requester *requester = &connection->requester;
@@ -267,7 +267,7 @@ requester_send_waiting(struct rr_connection *connection)
 	while (connection->endpoint && !rr_list_empty(&requester->waiting)) {
 		struct rr_transaction *transaction =
 			rr_container(requester->waiting.next, struct rr_transaction, link);
-		enum start outcome;
+		enum requester_start outcome;
 		int error;
 
 		outcome = requester_start(connection, transaction, &error);

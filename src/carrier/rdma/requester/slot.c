@@ -85,16 +85,16 @@ rr_slot_release(struct rr_slot *slot)
 }
 
 /* The contents that a slot had for its transaction. */
-struct contents {
+struct slot_contents {
 	struct rr_transaction *transaction; /* NULL: the call was cancelled */
 	void *memory, *pulled;
 };
 
 /* Makes the slot free, and returns the transaction and the memory that it held. */
-static struct contents
+static struct slot_contents
 slot_empty(struct rr_slot *slot)
 {
-	struct contents contents = { slot->transaction, slot->reply_memory, slot->pulled_memory };
+	struct slot_contents contents = { slot->transaction, slot->reply_memory, slot->pulled_memory };
 
 	slot->transaction = NULL;
 	slot->reply_memory = slot->pulled_memory = NULL;
@@ -104,7 +104,7 @@ slot_empty(struct rr_slot *slot)
 
 /* Gives the pool memory of a slot's contents back, without what done() has kept. */
 static void
-slot_put_memory(struct rpcrdma_engine *engine, const struct contents *contents)
+slot_put_memory(struct rpcrdma_engine *engine, const struct slot_contents *contents)
 {
 	rr_pool_put(engine->pool, contents->memory);
 	rr_pool_put(engine->pool, contents->pulled);
@@ -116,7 +116,7 @@ rr_slot_finish(struct rr_slot *slot, int error, uint8_t *receive)
 	struct rr_connection *connection = slot->connection;
 	struct rpcrdma_engine *engine = connection->base.engine;
 	struct rr_fabric *fabric = connection->fabric;
-	struct contents contents;
+	struct slot_contents contents;
 	struct rr_transaction *transaction;
 
 	slot->held.receive = NULL; /* receive may be that of the held answer; it is released below */
@@ -149,7 +149,7 @@ void
 rr_slot_retry(struct rr_slot *slot, uint8_t *receive)
 {
 	struct rr_connection *connection = slot->connection;
-	struct contents contents;
+	struct slot_contents contents;
 
 	slot->held.receive = NULL; /* receive may be that of the held answer; it is released below */
 	contents = slot_empty(slot);
@@ -176,7 +176,7 @@ rr_slots_end(struct rr_connection *connection, struct rr_list *slots, bool forge
 {
 	while (!rr_list_empty(slots)) {
 		struct rr_slot *slot = rr_container(slots->next, struct rr_slot, link);
-		struct contents contents;
+		struct slot_contents contents;
 
 		contents = slot_empty(slot);
 		if (contents.transaction && !forget) {

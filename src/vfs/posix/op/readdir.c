@@ -19,7 +19,7 @@ enum { BUFFER_SIZE = 8192 }; /* of directory entries in one system call */
 enum { GATHER_MAX = 256 << 10 };
 
 /* An entry that was gathered; its pointers point into this structure. */
-struct gathered {
+struct readdir_gathered {
 	size_t size; /* of this structure, with the name */
 	struct rr_vfs_entry entry;
 	struct rr_vfs_attributes attributes;
@@ -37,9 +37,9 @@ struct rr_posix_gather {
 static bool
 readdir_gather(struct rr_posix_gather *gather, const struct rr_vfs_entry *entry)
 {
-	size_t align = _Alignof(struct gathered);
-	size_t size = (sizeof(struct gathered) + entry->name.length + align - 1) / align * align;
-	struct gathered *gathered = (void *)(gather->octets + gather->used);
+	size_t align = _Alignof(struct readdir_gathered);
+	size_t size = (sizeof(struct readdir_gathered) + entry->name.length + align - 1) / align * align;
+	struct readdir_gathered *gathered = (void *)(gather->octets + gather->used);
 
 	if (size > GATHER_MAX - gather->used)
 		return false;
@@ -62,7 +62,7 @@ rr_posix_readdir_deliver(struct rr_posix_gather *gather, struct rr_vfs_readdir *
 {
 	readdir->count = 0;
 	for (size_t at = 0; at < gather->used;) {
-		const struct gathered *gathered = (const void *)(gather->octets + at);
+		const struct readdir_gathered *gathered = (const void *)(gather->octets + at);
 
 		if (!readdir->take(readdir, &gathered->entry)) {
 			readdir->eof = false; /* the listing ends in front of this entry */

@@ -8,18 +8,18 @@
 #include <unistd.h>
 
 /* A target is one object to be stored, of one job. Several targets may be the same object. */
-struct target {
+struct batch_target {
 	const struct rr_store *store;
 	dev_t device; /* 0 and 0 where there is no descriptor */
 	ino_t inode;
-	struct target *same; /* a later target that is the same object and is stored instead; or NULL */
-	int error;           /* 0, or the errno with which fstat(2) or storing failed */
+	struct batch_target *same; /* a later target that is the same object and is stored instead; or NULL */
+	int error;                 /* 0, or the errno with which fstat(2) or storing failed */
 };
 
 /* Returns the first of the targets that is the same object as "wanted" and is to be stored in the same way,
  * or NULL if there is none. */
-static struct target *
-batch_target_find(struct target *targets, uint32_t count, const struct target *wanted)
+static struct batch_target *
+batch_target_find(struct batch_target *targets, uint32_t count, const struct batch_target *wanted)
 {
 	for (uint32_t i = 0; i < count; i++)
 		if (targets[i].inode == wanted->inode && targets[i].device == wanted->device &&
@@ -31,7 +31,7 @@ batch_target_find(struct target *targets, uint32_t count, const struct target *w
 /* Makes a target of each object that the jobs of the batch have to store, in the order of the jobs. Where
  * fstat(2) of an object fails, stores the errno in its target. Returns the number of targets. */
 static uint32_t
-batch_targets(struct rr_list *batch, struct target targets[RR_STORE_BATCH * RR_STORES])
+batch_targets(struct rr_list *batch, struct batch_target targets[RR_STORE_BATCH * RR_STORES])
 {
 	uint32_t count = 0;
 
@@ -39,10 +39,10 @@ batch_targets(struct rr_list *batch, struct target targets[RR_STORE_BATCH * RR_S
 		const struct rr_store_job *job = rr_container(link, struct rr_store_job, link);
 
 		for (uint32_t i = 0; i < job->stores.count; i++) {
-			struct target *target = &targets[count++];
+			struct batch_target *target = &targets[count++];
 			struct stat st = { 0 };
 
-			*target = (struct target){ .store = &job->stores.list[i] };
+			*target = (struct batch_target){ .store = &job->stores.list[i] };
 			if (target->store->fd >= 0 && fstat(target->store->fd, &st) < 0)
 				target->error = errno;
 			target->device = st.st_dev;
@@ -57,7 +57,7 @@ batch_targets(struct rr_list *batch, struct target targets[RR_STORE_BATCH * RR_S
  * before that of the old name; this order is kept unless the former is listed again later. Returns how many
  * targets are not marked. */
 static uint32_t
-batch_unite(struct target *targets, uint32_t count)
+batch_unite(struct batch_target *targets, uint32_t count)
 {
 	uint32_t left = count;
 
@@ -71,7 +71,7 @@ batch_unite(struct target *targets, uint32_t count)
 /* Brings the object of a target to stable storage, by the system call that "how" names. Returns 0 or an
  * errno. Where fstat(2) of the object failed before, only returns that errno. */
 static int
-batch_target_store(const struct target *target, enum rr_store_how how)
+batch_target_store(const struct batch_target *target, enum rr_store_how how)
 {
 	int fd = target->store->fd, result = 0;
 
@@ -90,7 +90,7 @@ batch_target_store(const struct target *target, enum rr_store_how how)
  * targets in that file system. The first target of each device does this for the others. Targets without a
  * descriptor have the device 0, and sync(2) stores all file systems for them. */
 static void
-batch_store_whole(struct target *targets, uint32_t count)
+batch_store_whole(struct batch_target *targets, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++) {
 		bool everything = targets[i].store->how == RR_STORE_EVERYTHING;
@@ -109,7 +109,7 @@ batch_store_whole(struct target *targets, uint32_t count)
 /* Stores each target that is not marked as the same as a later target. A marked target gets the error of the
  * later one. */
 static void
-batch_store(struct target *targets, uint32_t count)
+batch_store(struct batch_target *targets, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++)
 		if (!targets[i].same)
@@ -123,7 +123,7 @@ batch_store(struct target *targets, uint32_t count)
 void
 rr_store_batch(struct rr_list *batch, struct rr_store_pace *pace, const struct rr_env *env)
 {
-	struct target targets[RR_STORE_BATCH * RR_STORES], *next = targets;
+	struct batch_target targets[RR_STORE_BATCH * RR_STORES], *next = targets;
 	uint32_t count = batch_targets(batch, targets), united = batch_unite(targets, count);
 	bool whole = rr_store_pace_is_whole(pace, united);
 	uint64_t start = rr_now(env);

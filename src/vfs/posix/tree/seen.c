@@ -7,7 +7,7 @@
 enum { BUCKETS = 1 << 16 };
 
 /* A sighting is the place in which an object was seen. */
-struct sighting {
+struct seen_sighting {
 	struct rr_map_link link; /* by the object's key */
 	struct rr_list age;      /* in rr_seen.ages */
 	uint64_t parent;         /* the directory's key */
@@ -25,12 +25,12 @@ rr_seen_init(struct rr_seen *seen, const struct rr_env *env)
 static size_t
 seen_sighting_size(const char *name)
 {
-	return sizeof(struct sighting) + strlen(name) + 1;
+	return sizeof(struct seen_sighting) + strlen(name) + 1;
 }
 
 /* Removes a sighting from the table and from the list of ages, and frees it. */
 static void
-seen_sighting_free(struct rr_seen *seen, struct sighting *sighting)
+seen_sighting_free(struct rr_seen *seen, struct seen_sighting *sighting)
 {
 	seen->octets -= seen_sighting_size(sighting->name);
 	rr_map_remove(&seen->map, &sighting->link);
@@ -38,12 +38,12 @@ seen_sighting_free(struct rr_seen *seen, struct sighting *sighting)
 	rr_free(seen->env, sighting);
 }
 
-static struct sighting *
+static struct seen_sighting *
 seen_sighting_find(const struct rr_seen *seen, uint64_t key)
 {
 	struct rr_map_link *link = rr_map_find(&seen->map, key);
 
-	return link ? rr_container(link, struct sighting, link) : NULL;
+	return link ? rr_container(link, struct seen_sighting, link) : NULL;
 }
 
 void
@@ -53,7 +53,7 @@ rr_seen_free(struct rr_seen *seen)
 	if (!seen->map.buckets)
 		return;
 	rr_list_for_each (link, &seen->ages)
-		seen_sighting_free(seen, rr_container(link, struct sighting, age));
+		seen_sighting_free(seen, rr_container(link, struct seen_sighting, age));
 	rr_map_free(&seen->map, seen->env);
 }
 
@@ -69,7 +69,7 @@ rr_seen_key(const struct rr_handle_id *id)
 void
 rr_seen_note(struct rr_seen *seen, uint64_t key, uint64_t parent, const char *name)
 {
-	struct sighting *sighting = seen_sighting_find(seen, key);
+	struct seen_sighting *sighting = seen_sighting_find(seen, key);
 	size_t size = seen_sighting_size(name);
 
 	if (sighting && sighting->parent == parent && strcmp(sighting->name, name) == 0) {
@@ -82,7 +82,7 @@ rr_seen_note(struct rr_seen *seen, uint64_t key, uint64_t parent, const char *na
 	rr_list_for_each (link, &seen->ages) {
 		if (seen->octets + size <= seen->octets_max)
 			break;
-		seen_sighting_free(seen, rr_container(link, struct sighting, age));
+		seen_sighting_free(seen, rr_container(link, struct seen_sighting, age));
 	}
 	sighting = rr_alloc(seen->env, size);
 	if (!sighting)
@@ -103,7 +103,7 @@ seen_path_size(const struct rr_seen *seen, uint64_t key, uint64_t root)
 	size_t size = 0;
 
 	for (uint32_t depth = 0; key != root; depth++) {
-		const struct sighting *sighting = seen_sighting_find(seen, key);
+		const struct seen_sighting *sighting = seen_sighting_find(seen, key);
 
 		if (!sighting || depth == RR_HANDLE_DEPTH_MAX)
 			return 0;
@@ -123,7 +123,7 @@ rr_seen_path(const struct rr_seen *seen, uint64_t key, uint64_t root)
 		return NULL;
 	/* The path is written from its end: from the object's own name up to the root. */
 	for (at = path + size; key != root;) {
-		const struct sighting *sighting = seen_sighting_find(seen, key);
+		const struct seen_sighting *sighting = seen_sighting_find(seen, key);
 		size_t length = strlen(sighting->name);
 
 		at--;

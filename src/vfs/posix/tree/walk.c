@@ -17,15 +17,15 @@ enum { ENTRIES_SIZE = 32768, PENDING_MAX = 8 << 20 };
 enum { TO_READ = O_RDONLY | O_DIRECTORY | O_NONBLOCK };
 
 /* A directory that is still to be read, in the directory of a frame. */
-struct below {
+struct walk_below {
 	struct rr_list link;
 	char name[];
 };
 
 /* A directory that the walk is in: the innermost one, or one above it. */
-struct frame {
+struct walk_frame {
 	struct rr_list link;  /* in rr_search.frames, the innermost first */
-	struct rr_list below; /* list of struct below */
+	struct rr_list below; /* list of struct walk_below */
 	struct rr_handle_id id;
 	uint64_t key;   /* rr_seen_key() */
 	uint32_t depth; /* 0: the export's root */
@@ -33,17 +33,17 @@ struct frame {
 };
 
 /* Returns the frame of the directory that the walk is in, or NULL after the walk has left the root. */
-static struct frame *
+static struct walk_frame *
 walk_frame_innermost(const struct rr_search *search)
 {
 	if (rr_list_empty(&search->frames))
 		return NULL;
-	return rr_container(search->frames.next, struct frame, link);
+	return rr_container(search->frames.next, struct walk_frame, link);
 }
 
 /* Frees the note of a directory that was still to be read, and subtracts its memory from search->pending. */
 static void
-walk_below_free(struct rr_tree *tree, struct below *below)
+walk_below_free(struct rr_tree *tree, struct walk_below *below)
 {
 	tree->core->search.pending -= sizeof(*below) + strlen(below->name);
 	rr_free(tree->env, below);
@@ -51,10 +51,10 @@ walk_below_free(struct rr_tree *tree, struct below *below)
 
 /* Removes and frees a frame, with its list of directories that were still to be read. */
 static void
-walk_frame_drop(struct rr_tree *tree, struct frame *frame)
+walk_frame_drop(struct rr_tree *tree, struct walk_frame *frame)
 {
 	rr_list_for_each (link, &frame->below)
-		walk_below_free(tree, rr_container(link, struct below, link));
+		walk_below_free(tree, rr_container(link, struct walk_below, link));
 	rr_list_remove(&frame->link);
 	rr_free(tree->env, frame);
 }
@@ -87,8 +87,8 @@ static bool
 walk_frame_push(struct rr_tree *tree, const char *name, int fd, const struct rr_handle_id *id)
 {
 	struct rr_search *search = &tree->core->search;
-	const struct frame *above = walk_frame_innermost(search);
-	struct frame *frame = rr_alloc(tree->env, sizeof(*frame) + strlen(name) + 1);
+	const struct walk_frame *above = walk_frame_innermost(search);
+	struct walk_frame *frame = rr_alloc(tree->env, sizeof(*frame) + strlen(name) + 1);
 
 	if (!frame) {
 		close(fd);
@@ -111,7 +111,7 @@ static void
 walk_clear(struct rr_tree *tree)
 {
 	struct rr_search *search = &tree->core->search;
-	struct frame *frame;
+	struct walk_frame *frame;
 
 	while ((frame = walk_frame_innermost(search)))
 		walk_frame_drop(tree, frame);
@@ -190,11 +190,11 @@ walk_leads_on(const struct rr_tree *tree, uint32_t depth, const struct dirent64 
  * too many such names, the directory is left out, and the walk is marked as not complete. For want of memory
  * alone it is also marked as hindered, because the next walk may find more memory. */
 static void
-walk_read_later(struct rr_tree *tree, struct frame *frame, const char *name)
+walk_read_later(struct rr_tree *tree, struct walk_frame *frame, const char *name)
 {
 	struct rr_search *search = &tree->core->search;
 	size_t length = strlen(name);
-	struct below *below = NULL;
+	struct walk_below *below = NULL;
 
 	if (search->pending <= PENDING_MAX)
 		below = rr_alloc(tree->env, sizeof(*below) + length + 1);
@@ -212,7 +212,7 @@ walk_read_later(struct rr_tree *tree, struct frame *frame, const char *name)
  * only where its inode number is the right one. Where it cannot be opened, walk_open() notes that the walk
  * left it out. */
 static bool
-walk_is_wanted(struct rr_tree *tree, const struct frame *frame, const struct dirent64 *entry)
+walk_is_wanted(struct rr_tree *tree, const struct walk_frame *frame, const struct dirent64 *entry)
 {
 	struct rr_search *search = &tree->core->search;
 	struct rr_handle_id id;
@@ -232,7 +232,7 @@ walk_is_wanted(struct rr_tree *tree, const struct frame *frame, const struct dir
  * so that it is read later. After the object was found, the entry is only noted as seen. Skips "." and "..".
  */
 static void
-walk_look_at(struct rr_tree *tree, struct frame *frame, const struct dirent64 *entry)
+walk_look_at(struct rr_tree *tree, struct walk_frame *frame, const struct dirent64 *entry)
 {
 	struct rr_search *search = &tree->core->search;
 	struct rr_handle_id id = frame->id;
@@ -256,7 +256,7 @@ walk_look_at(struct rr_tree *tree, struct frame *frame, const struct dirent64 *e
  * the directory cannot be read, the walk is not complete, because its objects can be reached all the same. A
  * directory that was removed meanwhile (ENOENT) has none. */
 static void
-walk_read(struct rr_tree *tree, struct frame *frame)
+walk_read(struct rr_tree *tree, struct walk_frame *frame)
 {
 	_Alignas(struct dirent64) char entries[ENTRIES_SIZE];
 	struct rr_search *search = &tree->core->search;
@@ -280,7 +280,7 @@ walk_read(struct rr_tree *tree, struct frame *frame)
 /* Enters the directory with this name below that of frame. If it is the object that is searched for, sets
  * search->found instead. A directory that cannot be opened is passed over (walk_left_out()). */
 static void
-walk_enter(struct rr_tree *tree, struct frame *frame, const char *name)
+walk_enter(struct rr_tree *tree, struct walk_frame *frame, const char *name)
 {
 	struct rr_search *search = &tree->core->search;
 	struct rr_handle_id id;
@@ -301,7 +301,7 @@ walk_enter(struct rr_tree *tree, struct frame *frame, const char *name)
  * that the walk reads. Returns false where the directory cannot be opened, or the path leads to another
  * directory by now, which the walk must not read. */
 static bool
-walk_reopen(struct rr_tree *tree, const struct frame *frame)
+walk_reopen(struct rr_tree *tree, const struct walk_frame *frame)
 {
 	struct rr_search *search = &tree->core->search;
 	char *path = frame->depth > 0 ? rr_seen_path(&tree->core->seen, frame->key,
@@ -320,7 +320,7 @@ walk_reopen(struct rr_tree *tree, const struct frame *frame)
  * frame by its path. Where that is not found, either, drops its frame, too, goes on to the next one above,
  * and marks the walk as not complete. */
 static void
-walk_leave(struct rr_tree *tree, struct frame *frame)
+walk_leave(struct rr_tree *tree, struct walk_frame *frame)
 {
 	struct rr_search *search = &tree->core->search;
 	int fd = frame->depth > 0 ? openat(search->fd, "..", O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
@@ -351,7 +351,7 @@ bool
 rr_tree_walk_step(struct rr_tree *tree)
 {
 	struct rr_search *search = &tree->core->search;
-	struct frame *frame = walk_frame_innermost(search);
+	struct walk_frame *frame = walk_frame_innermost(search);
 	struct rr_list *link;
 
 	if (!frame || search->left == 0)
@@ -367,7 +367,7 @@ rr_tree_walk_step(struct rr_tree *tree)
 		walk_leave(tree, frame);
 		return true;
 	}
-	walk_enter(tree, frame, rr_container(link, struct below, link)->name);
-	walk_below_free(tree, rr_container(link, struct below, link));
+	walk_enter(tree, frame, rr_container(link, struct walk_below, link)->name);
+	walk_below_free(tree, rr_container(link, struct walk_below, link));
 	return true;
 }
