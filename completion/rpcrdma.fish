@@ -1,5 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Completion for fish. The command itself says what there is, by --complete: lines of names and what they take, with TABs between.
+
+# Paths on a server: of nfs://HOST/DIRECTORY/NAM, what its directory has, as parts of a URL. The server has two seconds.
+function __rpcrdma_url
+	set -l directory (string replace -r '[^/]*$' '' -- $argv[2])
+	set -l hidden
+	string match -qr '^nfs://[^/]+/[^?]*$' -- $argv[2]; or return
+	string match -qr '/\.[^/]*$' -- $argv[2]; and set hidden -a
+	for name in (timeout 2 $argv[1] ls -1 $hidden $directory 2>/dev/null </dev/null)
+		echo $directory(string replace -a '%' '%25' -- $name | string replace -a '?' '%3F' | string replace -a '#' '%23' | string replace -a ' ' '%20')
+	end
+end
+
 function __rpcrdma_words
 	set -l words (commandline -opc)
 	set -l current (commandline -ct)
@@ -28,6 +40,8 @@ function __rpcrdma_words
 	end
 	if string match -q -- '-*' $current
 		printf '%s\n' $names
+	else if string match -q -- 'nfs://*' $current
+		__rpcrdma_url $words[1] $current
 	else if test "$operand" = FILE
 		__fish_complete_path $current
 	end

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""test_service.py TOOL SOURCE BUILD: `serve` tells the service manager when it is ready; the units are good ones; bash completes
-what --help shows."""
+"""test_service.py TOOL SOURCE BUILD: `serve` tells the service manager when it is ready; the units are good ones; shells complete
+what --help shows, and paths on servers."""
 import os
 import shutil
 import socket
@@ -102,6 +102,28 @@ def completion(folder):
     os.chdir("/")
 
 
+def paths(folder):
+    """Paths on a server. bash has nfs, the colon and the rest as three words."""
+    for name in "alpha", "alps", "b c%d?e", ".hidden", "sub/inner":
+        os.makedirs(f"{folder}/paths/{name}")
+    with Server(TOOL, f"{folder}/paths") as server:
+        rest = server.url.removeprefix("nfs:")
+        gone = "//127.0.0.1:1/"
+        for shell, complete in ("bash", completed), ("zsh", in_zsh), ("fish", in_fish):
+            if not shutil.which(shell):
+                tap.skip(f"{shell} completes paths on a server", f"{shell} is not installed")
+                continue
+            front = ("nfs", ":") if shell == "bash" else ()
+            url = (lambda text: text) if shell == "bash" else (lambda text: "nfs:" + text)
+            for typed, wanted in (("al", ["alpha", "alps"]), ("alph", ["alpha"]), ("b", ["b%20c%25d%3Fe"]), ("b%20", ["b%20c%25d%3Fe"]), ("sub/", ["sub/inner"]),
+                                  (".h", [".hidden"]), ("", ["alpha", "alps", "b%20c%25d%3Fe", "sub"]), ("none/", []), ("al?transport=", [])):
+                found = complete(TOOL, "cp", *front, url(rest + typed))
+                tap.result(sorted(found) == sorted(url(rest + name) for name in wanted), f"{shell} completes '{typed}' on a server", [found])
+            tap.result(complete(TOOL, "ls", *front, url(gone)) == [], f"{shell} completes nothing where there is no server")
+        found = completed(TOOL, "ls", server.url + "al")
+        tap.result(sorted(found) == [server.url + "alpha", server.url + "alps"], "bash does so where a URL is one word", [found])
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         notified(folder, "a socket with a path", f"{folder}/manager")
@@ -110,6 +132,7 @@ def main():
         units(folder)
         programs()
         completion(folder)
+        paths(folder)
     tap.end()
 
 
