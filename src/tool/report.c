@@ -143,6 +143,22 @@ rr_report_operations(FILE *out, const struct rr_nfs4_server *server)
 }
 
 void
+rr_report_exports(FILE *out, const struct rr_gate *gate)
+{
+	for (uint32_t i = 0; i < gate->vfs->export_count; i++) {
+		const struct rr_gate_count *count = &gate->counts[i];
+
+		if (count->calls == 0)
+			continue;
+		fputs("  export ", out);
+		rr_tool_put_name(out, gate->vfs->exports[i].name);
+		fprintf(out, ": %" PRIu64 " call%s, %" PRIu64 " bytes read, %" PRIu64 " written\n",
+			count->calls, rr_tool_plural(count->calls), count->octets_read,
+			count->octets_written);
+	}
+}
+
+void
 rr_report_gateway(FILE *out, uint32_t thread, const struct rr_gateway *gateway)
 {
 	struct rr_gateway_counters counters;

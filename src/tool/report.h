@@ -7,6 +7,7 @@
 #include "gateway/gateway.h"
 #include "rpc/server.h"
 #include "server/nfs4/server.h"
+#include "vfs/gate.h"
 
 /* Reports of counters and latencies, as text or as JSON. */
 
@@ -23,6 +24,9 @@ void rr_report_server(FILE *out, uint32_t thread, const struct rpcrdma_server *s
 
 /* Writes the counts of the operations in COMPOUNDs that the server has executed. server may be NULL. */
 void rr_report_operations(FILE *out, const struct rr_nfs4_server *server);
+
+/* Writes what clients did in each export that was used. The gate counts (gate->counts). */
+void rr_report_exports(FILE *out, const struct rr_gate *gate);
 
 /* Writes the counts of a gateway all at once, so that the lines of several threads do not mix. */
 void rr_report_gateway(FILE *out, uint32_t thread, const struct rr_gateway *gateway);

@@ -30,7 +30,9 @@ rr_gate_take(struct rr_gate *gate, struct rr_rules *rules)
 {
 	rr_rules_hold(rules);
 	rr_gate_end(gate);
-	*gate = (struct rr_gate){ .vfs = gate->vfs, .rules = rules, .log = gate->log };
+	*gate = (struct rr_gate){
+		.vfs = gate->vfs, .rules = rules, .log = gate->log, .counts = gate->counts
+	};
 }
 
 /* Tells whether the same rules match both sources: only the address counts for that, not the port. */
@@ -160,6 +162,7 @@ rr_gate_identify(const struct rr_caller *who, const struct rr_right *right, stru
 	struct rr_vfs_caller *caller = &identity->caller;
 	bool squash = right->squash != RR_SQUASH_NONE;
 
+	identity->export = UINT32_MAX;
 	*caller = (struct rr_vfs_caller){ right->anon_uid, right->anon_gid, 0, identity->groups,
 		right->read_only };
 	if (!who || !who->named || right->squash == RR_SQUASH_ALL)
@@ -217,6 +220,7 @@ rr_gate_ask(struct rr_gate *gate, const struct rr_gate_caller *caller, uint32_t 
 	if (!(rule->right.flavors & gate_flavor(caller->who)))
 		return RR_GATE_FLAVOR;
 	rr_gate_identify(caller->who, &rule->right, identity);
+	identity->export = number;
 	return RR_GATE_OPEN;
 }
 

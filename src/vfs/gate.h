@@ -32,10 +32,17 @@ struct rr_gate_memory {
 	struct rr_source source;
 };
 
+/* The counts of an export, since the gate was made: calls of those whom the gate let in (a COMPOUND of NFS
+ * version 4 is a call in each export in which it works), and octets of the data of files. */
+struct rr_gate_count {
+	uint64_t calls, octets_read, octets_written;
+};
+
 struct rr_gate {
 	struct rr_vfs *vfs;
 	struct rr_rules *rules;
-	struct rr_peer_log *log; /* for refused callers; NULL: refusals are not logged */
+	struct rr_peer_log *log;      /* for refused callers; NULL: refusals are not logged */
+	struct rr_gate_count *counts; /* the owner's, zeroed, one for each export; NULL: nothing is counted */
 	struct rr_gate_memory memory[RR_GATE_MEMORY];
 };
 
@@ -78,6 +85,20 @@ enum rr_gate_answer rr_gate_ask_handle(struct rr_gate *gate, const struct rr_gat
  * NULL for nobody. */
 void rr_gate_identify(
 	const struct rr_caller *who, const struct rr_right *right, struct rr_vfs_identity *identity);
+
+/* Adds to the counts of the export in which a caller of this identity acts. */
+static inline void
+rr_gate_count(struct rr_gate *gate, const struct rr_vfs_identity *identity, struct rr_gate_count more)
+{
+	struct rr_gate_count *count;
+
+	if (!gate->counts || identity->export >= gate->vfs->export_count)
+		return;
+	count = &gate->counts[identity->export];
+	count->calls += more.calls;
+	count->octets_read += more.octets_read;
+	count->octets_written += more.octets_written;
+}
 
 /* Tells whether two identities are those of one user with the same groups. Whether they may change something
  * is not compared. */

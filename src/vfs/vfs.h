@@ -711,6 +711,7 @@ enum { RR_VFS_GROUPS = 16 };
 struct rr_vfs_identity {
 	struct rr_vfs_caller caller; /* groups points to the array below */
 	uint32_t groups[RR_VFS_GROUPS];
+	uint32_t export; /* the number of the export in which the caller acts; UINT32_MAX: in none */
 };
 
 #endif

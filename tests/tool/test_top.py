@@ -6,6 +6,7 @@ import json
 import os
 import pty
 import re
+import signal
 import socket
 import stat
 import subprocess
@@ -119,6 +120,53 @@ def test_operations(path, url):
     rows = [line.split() for line in page.splitlines() if line.startswith("READ ")]
     tap.result([row[2] for row in rows] == ["1", "1"] and float(rows[0][4]) > 0 and rows[1][3:] == ["-", "-"],
                "top shows their times: of all calls first, then of those since the last page", [page])
+
+
+def test_exports(folder):
+    """Calls and bytes of each export, in all that shows counts; an export that nobody uses has none."""
+    for name in ("one", 'a "b\\', "unused"):
+        os.makedirs(f"{folder}/exports/{name}")
+    data = os.urandom(300001)
+    with open(f"{folder}/exports/one/file", "wb") as file:
+        file.write(data)
+    path, errors = f"{folder}/exports.socket", open(f"{folder}/exports.err", "w+")
+    with Server(TOOL, f"{folder}/exports/one=/one", f'{folder}/exports/a "b\\=/a "b\\', f"{folder}/exports/unused=/unused", "--monitor", path,
+                "--threads", "1", stderr=errors) as server:
+        made, other, told, exports, compounds = {}, f"{server.url}a%20%22b%5C/", None, [], []
+        for version, text in (("3", "made by NFS 3"), ("4.2", "made by NFS 4.2, longer")):
+            with open(f"{folder}/made", "w") as file:
+                file.write(text)
+            done = [run("cp", f"{server.url}one/file?version={version}", f"{folder}/copy"), run("cp", f"{folder}/made", f"{other}{version}?version={version}")]
+            tap.result([d.returncode for d in done] == [0, 0], f"a file is read from an export, and one written to another: version {version}", done)
+            made[version] = len(text)
+            for _ in range(200):  # an answer may be a tenth of a second old
+                told = json.loads(run("top", "--json", path).stdout)
+                counted = {e["export"]: e for e in told["exports"]}
+                if counted['/a "b\\']["octets_written"] == sum(made.values()):
+                    break
+            exports.append(counted["/one"]["calls"] + counted['/a "b\\']["calls"])
+            compounds.append(sum(p["latency"]["calls"] for p in told["procedures"] if p["procedure"] == "NFSPROC4_COMPOUND"))
+        tap.result(compounds[0] == 0 and 4 < exports[1] - exports[0] <= compounds[1], "a COMPOUND is one call in an export", [exports, compounds])
+        tap.result(set(counted) == {"/one", '/a "b\\', "/unused"} and counted["/one"]["octets_read"] == 2 * len(data) and counted["/one"]["octets_written"] == 0
+                   and counted["/one"]["calls"] > 4 and counted['/a "b\\']["octets_read"] == 0 and counted['/a "b\\']["octets_written"] == sum(made.values())
+                   and counted['/a "b\\']["calls"] > 4 and {v for k, v in counted["/unused"].items() if k != "export"} == {0},
+                   "top --json has calls and bytes of each export", [counted])
+        seen = values(run("top", "--prometheus", path).stdout)
+        tap.result(seen.get('rpcrdma_export_read_bytes_total{export="/one"}') == 2 * len(data)
+                   and seen.get('rpcrdma_export_written_bytes_total{export="/a \\"b\\\\"}') == sum(made.values())
+                   and seen.get('rpcrdma_export_calls_total{export="/one"}') == counted["/one"]["calls"]
+                   and seen.get('rpcrdma_export_calls_total{export="/unused"}') == 0, "top --prometheus has the same, with marks escaped", [seen])
+        page = run("top", "--count", "1", path).stdout
+        rows = {line[:32].rstrip(): line[32:].split() for line in page.partition("EXPORT")[2].partition("CONNECTION")[0].splitlines()[1:] if line}
+        tap.result(set(rows) == {"/one", '/a \\"b\\\\'} and float(rows["/one"][1]) == counted["/one"]["calls"], "top shows those that are used", [page])
+        server.process.send_signal(signal.SIGUSR1)
+        run("ls", server.url)
+        server.stop()
+    errors.seek(0)
+    report = errors.read()
+    tap.result(re.search(rf"^  export /one: \d+ calls, {2 * len(data)} bytes read, 0 written$", report, re.M)
+               and re.search(rf'^  export /a "b\\: \d+ calls, 0 bytes read, {sum(made.values())} written$', report, re.M)
+               and "export /unused" not in report, "so does the report at SIGUSR1", [report])
 
 
 def test_keys(path):
@@ -328,6 +376,7 @@ with tempfile.TemporaryDirectory(prefix="rpcrdma-top-") as top:
             tap.result(told["command"] == "gateway" and told["calls"] > 3 and told["server_side"]["calls"] > 3,
                        "a gateway has both its sides", [told])
         tap.result(server.stop() == 0 and not os.path.exists(path), "the socket goes with the server")
+    test_exports(top)
     taken = run("serve", "--monitor", f"{top}/no/such/place", f"{top}/served")
     tap.result(taken.returncode == 1 and "no/such/place" in taken.stderr, "a socket that cannot be made is an error", [taken.stderr])
     test_stale(top)

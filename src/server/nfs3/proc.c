@@ -155,6 +155,9 @@ rr_nfs_run(struct rr_nfs_work *work, const struct rr_nfs_handles *handles)
 	if (answer == RR_GATE_CLOSED)
 		return work->procedure->end(work, RR_VFS_ACCESS);
 	handled = proc_begin(work);
+	/* A procedure that waits for memory is run again, and counts then. */
+	if (handled != RPCRDMA_HANDLE_LATER)
+		rr_gate_count(work->server->gate, &work->identity, (struct rr_gate_count){ .calls = 1 });
 	if (handled == RPCRDMA_HANDLE_KEPT) {
 		work->request->above = work;
 		work->request->lost = proc_lost;

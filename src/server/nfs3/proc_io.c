@@ -90,6 +90,8 @@ proc_read_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 		rr_nfs_post_op(&read->object_after, &res->u.resfail.file_attributes);
 		return RPCRDMA_HANDLED;
 	}
+	rr_gate_count(
+		work->server->gate, &work->identity, (struct rr_gate_count){ .octets_read = read->length });
 	rr_nfs_post_op(&read->object_after, &res->u.resok.file_attributes);
 	res->u.resok.count = read->length;
 	res->u.resok.data = (struct rpcrdma_bytes){ read->data, read->length };
@@ -162,6 +164,8 @@ proc_write_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 		rr_nfs_wcc(&write->change, &res->u.resfail.file_wcc);
 		return RPCRDMA_HANDLED;
 	}
+	rr_gate_count(work->server->gate, &work->identity,
+		(struct rr_gate_count){ .octets_written = write->count });
 	rr_nfs_wcc(&write->change, &res->u.resok.file_wcc);
 	res->u.resok.count = write->count;
 	res->u.resok.committed = stables[write->committed];

@@ -443,6 +443,7 @@ compound_init(struct rr_nfs4_compound *c, struct rr_nfs4_server *server, struct 
 	c->caller = (struct rr_gate_caller){ request->source, &request->caller, RR_RIGHT_V4 };
 	/* Until the gate is asked about a filehandle, the caller is nobody. */
 	rr_gate_identify(NULL, &rr_right_default, &c->identity);
+	c->counted = UINT32_MAX;
 	rr_list_init(&c->waiter.link);
 	rr_timer_init(&c->look, NULL);
 	rr_list_append(&server->compounds, &c->link);

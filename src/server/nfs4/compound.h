@@ -97,6 +97,7 @@ struct rr_nfs4_compound {
 	struct rr_nfs4_client *client; /* of the session, held by it */
 	struct rr_gate_caller caller;
 	struct rr_vfs_identity identity; /* of the caller, in the export of the current filehandle */
+	uint32_t counted;                /* the export whose calls were counted last; UINT32_MAX: none yet */
 	/* Called from the loop when what the operation has waited for has come: goes on with the step, when
 	 * it is the turn of the client's connection. */
 	void (*resume)(struct rr_nfs4_compound *c, rr_nfs4_step *step);

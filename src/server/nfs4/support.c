@@ -71,6 +71,17 @@ support_refuse(struct rr_nfs4_compound *c, nfsstat4 status)
 	return rr_nfs4_status_allowed(c->op->argop, NFS4ERR_ACCESS) ? NFS4ERR_ACCESS : NFS4_OK;
 }
 
+/* Counts a call in the export in which the compound works from now on, unless the compound worked there
+ * before. */
+static void
+support_count(struct rr_nfs4_compound *c)
+{
+	if (c->identity.export == c->counted)
+		return;
+	c->counted = c->identity.export;
+	rr_gate_count(c->server->gate, &c->identity, (struct rr_gate_count){ .calls = 1 });
+}
+
 nfsstat4
 rr_nfs4_admit(struct rr_nfs4_compound *c, const struct rr_nfs4_fh *fh)
 {
@@ -82,7 +93,7 @@ rr_nfs4_admit(struct rr_nfs4_compound *c, const struct rr_nfs4_fh *fh)
 		return NFS4_OK;
 	c->asked = 0; /* the identity may become that of another export */
 	switch (rr_gate_ask_handle(c->server->gate, &c->caller, handle, &c->identity)) {
-	case RR_GATE_OPEN: return NFS4_OK;
+	case RR_GATE_OPEN: support_count(c); return NFS4_OK;
 	case RR_GATE_CLOSED: return support_refuse(c, NFS4ERR_ACCESS);
 	case RR_GATE_FLAVOR: break;
 	}
@@ -105,6 +116,7 @@ rr_nfs4_ask(struct rr_nfs4_compound *c, const struct rr_nfs4_fh *fh)
 		answer = rr_gate_ask_handle(c->server->gate, &c->caller, handle, &c->identity);
 	if (answer != RR_GATE_OPEN)
 		rr_gate_identify(NULL, &rr_right_default, &c->identity);
+	support_count(c);
 	return answer;
 }
 

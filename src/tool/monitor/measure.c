@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/checked.h"
 #include "carrier/counters.h"
 #include "tool/report.h"
 #include "tool/tool.h"
@@ -128,6 +129,22 @@ rr_measure_operations(struct rr_measure *measure, const struct rr_nfs4_server *s
 		measure_add_latency(&measure->operations[i], rr_nfs4_server_latency(server, i));
 }
 
+void
+rr_measure_exports(struct rr_measure *measure, const struct rr_gate *gate)
+{
+	const struct rr_vfs *vfs = gate->vfs;
+
+	measure->export_count = (uint32_t)rr_min(vfs->export_count, RR_MEASURE_EXPORTS);
+	for (uint32_t i = 0; gate->counts && i < measure->export_count; i++) {
+		struct rr_measure_export *export = &measure->exports[i];
+
+		export->name = vfs->exports[i].name;
+		export->count.calls += gate->counts[i].calls;
+		export->count.octets_read += gate->counts[i].octets_read;
+		export->count.octets_written += gate->counts[i].octets_written;
+	}
+}
+
 /* ---- JSON ---- */
 
 /* Writes the time within which half, 90 and 99 of 100 calls were done, and the latency itself. */
@@ -194,6 +211,22 @@ measure_json_operations(FILE *out, const struct rr_measure *measure)
 	fputc(']', out);
 }
 
+static void
+measure_json_exports(FILE *out, const struct rr_measure *measure)
+{
+	fputs(",\"exports\":[", out);
+	for (uint32_t i = 0; i < measure->export_count; i++) {
+		const struct rr_gate_count *count = &measure->exports[i].count;
+
+		fprintf(out, "%s{\"export\":", i ? "," : "");
+		rr_tool_json_string(out, measure->exports[i].name);
+		fprintf(out,
+			",\"calls\":%" PRIu64 ",\"octets_read\":%" PRIu64 ",\"octets_written\":%" PRIu64 "}",
+			count->calls, count->octets_read, count->octets_written);
+	}
+	fputc(']', out);
+}
+
 void
 rr_measure_json(FILE *out, const struct rr_measure *measure)
 {
@@ -212,6 +245,7 @@ rr_measure_json(FILE *out, const struct rr_measure *measure)
 	}
 	measure_json_procedures(out, measure);
 	measure_json_operations(out, measure);
+	measure_json_exports(out, measure);
 	fprintf(out,
 		",\"memory\":{\"arrivals\":%" PRIu64 ",\"results\":%" PRIu64 ",\"replies\":%" PRIu64
 		",\"max\":%" PRIu64 "}",

@@ -7,12 +7,13 @@
 #include "gateway/gateway.h"
 #include "rpc/server.h"
 #include "server/nfs4/server.h"
+#include "vfs/gate.h"
 
 /* A measure: the counts of `rpcrdma serve` or `rpcrdma gateway`, summed over all their threads. Its size is
  * fixed. */
 
-/* The most connections and procedures that a measure lists. */
-enum { RR_MEASURE_CONNECTIONS = 256, RR_MEASURE_PROCEDURES = 192 };
+/* The most connections, procedures and exports that a measure lists. */
+enum { RR_MEASURE_CONNECTIONS = 256, RR_MEASURE_PROCEDURES = 192, RR_MEASURE_EXPORTS = 64 };
 
 /* A connection of a client. version: of RPC-over-RDMA; 0 for TCP. */
 struct rr_measure_connection {
@@ -29,6 +30,12 @@ struct rr_measure_procedure {
 	struct rpcrdma_latency latency;
 };
 
+/* The counts of an export, of all threads. */
+struct rr_measure_export {
+	const char *name;
+	struct rr_gate_count count;
+};
+
 struct rr_measure {
 	const char *command;      /* the name of the sub-command */
 	uint64_t up;              /* ns since the beginning of service */
@@ -42,6 +49,9 @@ struct rr_measure {
 	/* The first connections, and the procedures that were called. */
 	struct rr_measure_connection list[RR_MEASURE_CONNECTIONS];
 	struct rr_measure_procedure procedures[RR_MEASURE_PROCEDURES];
+	/* All exports. */
+	uint32_t export_count;
+	struct rr_measure_export exports[RR_MEASURE_EXPORTS];
 	/* The operations in COMPOUNDs of NFS version 4, by their numbers. */
 	struct rpcrdma_latency operations[RR_NFS4_COUNTS];
 	/* Octets of payload memory: in use, in each of the engines' three pools, and the limit. */
@@ -66,6 +76,10 @@ void rr_measure_state(struct rr_measure *measure, struct rr_nfs4_shared *shared)
 /* Adds the counts of operations of a thread's server of NFS version 4 to the measure. Does nothing if server
  * is NULL, as version 4 is not served. */
 void rr_measure_operations(struct rr_measure *measure, const struct rr_nfs4_server *server);
+
+/* Adds what clients did in the exports, as the gate of a thread has counted it, to the measure. The names are
+ * those of the provider behind the gate. */
+void rr_measure_exports(struct rr_measure *measure, const struct rr_gate *gate);
 
 /* Writes the measure as a JSON object, with a line feed. */
 void rr_measure_json(FILE *out, const struct rr_measure *measure);

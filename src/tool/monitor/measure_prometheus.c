@@ -181,6 +181,50 @@ prometheus_operations(FILE *out, const struct rr_measure *measure)
 				rr_nfs4_counted_name(i), measure->operations[i].errors);
 }
 
+/* ---- Exports ---- */
+
+/* Writes a text as the value of a label. Exposition formats: "label_value can be any sequence of UTF-8
+ * characters, but the backslash (\), double-quote ("), and line feed (\n) characters have to be escaped". */
+static void
+prometheus_value(FILE *out, const char *text)
+{
+	for (; *text; text++) {
+		if (*text == '\n')
+			fputs("\\n", out);
+		else
+			fprintf(out, "%s%c", *text == '\\' || *text == '"' ? "\\" : "", *text);
+	}
+}
+
+/* Writes a family with one of the counts of each export, which is at `place` in struct rr_gate_count. */
+static void
+prometheus_export_family(
+	FILE *out, const struct rr_measure *measure, const char *name, const char *help, size_t place)
+{
+	prometheus_family(out, "counter", name, help);
+	for (uint32_t i = 0; i < measure->export_count; i++) {
+		const char *count = (const char *)&measure->exports[i].count;
+
+		fprintf(out, "rpcrdma_%s{export=\"", name);
+		prometheus_value(out, measure->exports[i].name);
+		fprintf(out, "\"} %" PRIu64 "\n", *(const uint64_t *)(const void *)(count + place));
+	}
+}
+
+static void
+prometheus_exports(FILE *out, const struct rr_measure *measure)
+{
+	prometheus_export_family(out, measure, "export_calls_total",
+		"Calls in the export; a COMPOUND is one in each export in which it works.",
+		offsetof(struct rr_gate_count, calls));
+	prometheus_export_family(out, measure, "export_read_bytes_total",
+		"Bytes of files that clients have read in the export.",
+		offsetof(struct rr_gate_count, octets_read));
+	prometheus_export_family(out, measure, "export_written_bytes_total",
+		"Bytes of files that clients have written in the export.",
+		offsetof(struct rr_gate_count, octets_written));
+}
+
 /* ---- Connections ---- */
 
 /* Writes the number of connections, and metrics of each connection that is in the measure's list. */
@@ -254,6 +298,7 @@ rr_measure_prometheus(FILE *out, const struct rr_measure *measure)
 	prometheus_counters(out, measure);
 	prometheus_procedures(out, measure);
 	prometheus_operations(out, measure);
+	prometheus_exports(out, measure);
 	prometheus_memory(out, measure);
 	if (measure->has_state)
 		prometheus_state(out, &measure->state);

@@ -7,6 +7,7 @@
 #include "base/env.h"
 #include "base/loop.h"
 #include "tool/monitor/top.h"
+#include "tool/tool.h"
 
 /* VIEW_ROWS: the most connections that are shown. VIEW_LONG: microseconds, where the last bucket of a
  * histogram begins. */
@@ -245,6 +246,49 @@ view_connections(FILE *out, const struct rr_top_sample *sample, const struct rr_
 	}
 }
 
+/* Prints the line of an export, whose calls are the value at this index; label: of its key, from the brace
+ * on. */
+static void
+view_export(FILE *out, const struct rr_top_sample *sample, const struct rr_top_sample *before, uint32_t index,
+	const char *label)
+{
+	const struct rr_top_value *calls = &sample->values[index];
+	char key[RR_TOP_KEY], name[33];
+
+	/* The text goes to the end of the key: marks within it are escaped. */
+	snprintf(name, sizeof(name), "%s", label + strlen("{export=\""));
+	if (strlen(label) < sizeof(name) + strlen("{export=\""))
+		name[strlen(name) - strlen("\"}")] = '\0';
+	fprintf(out, "%-32s %10.1f %12.0f", rr_tool_mask(name), view_rate(sample, before, calls->key),
+		calls->value);
+	snprintf(key, sizeof(key), "export_read_bytes_total%s", label);
+	fprintf(out, " %10.1f", view_rate(sample, before, key) / VIEW_MEGABYTE);
+	snprintf(key, sizeof(key), "export_written_bytes_total%s", label);
+	fprintf(out, " %10.1f\n", view_rate(sample, before, key) / VIEW_MEGABYTE);
+}
+
+/* Prints a line for each export that was used, and nothing if there is none. */
+static void
+view_exports(FILE *out, const struct rr_top_sample *sample, const struct rr_top_sample *before)
+{
+	static const char family[] = "export_calls_total";
+	bool has_rows = false;
+
+	for (uint32_t i = 0; i < sample->count; i++) {
+		const char *label = sample->values[i].key + sizeof(family) - 1;
+
+		if (strncmp(sample->values[i].key, family, sizeof(family) - 1) != 0 ||
+			strncmp(label, "{export=\"", strlen("{export=\"")) != 0 ||
+			sample->values[i].value <= 0)
+			continue;
+		if (!has_rows)
+			fprintf(out, "\n%-32s %10s %12s %10s %10s\n", "EXPORT", "calls/s", "calls",
+				"Read MB/s", "Write MB/s");
+		has_rows = true;
+		view_export(out, sample, before, i, label);
+	}
+}
+
 void
 rr_top_show(FILE *out, const struct rr_top_sample *sample, const struct rr_top_sample *before)
 {
@@ -252,6 +296,7 @@ rr_top_show(FILE *out, const struct rr_top_sample *sample, const struct rr_top_s
 	view_table(out, sample, before, "procedure_seconds_count{", "procedure", "PROCEDURE");
 	view_table(out, sample, before, "nfs4_operation_seconds_count{", "operation",
 		"OPERATION (NFS version 4)");
+	view_exports(out, sample, before);
 	view_connections(out, sample, before);
 	fflush(out);
 }

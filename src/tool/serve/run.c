@@ -41,7 +41,10 @@ struct serve_service {
 	struct rpcrdma_server *server;
 	struct rr_service services[RR_NFS_SERVICES + 1];
 	uint32_t service_count;
+	struct rr_gate_count counts[RR_SERVE_EXPORTS]; /* of the gate */
 };
+
+_Static_assert((int)RR_MEASURE_EXPORTS >= (int)RR_SERVE_EXPORTS, "a measure has all exports");
 
 /* Has the RPC server of a thread listen at all addresses, over RDMA, and over TCP unless its port is 0. If
  * the RDMA port of an address is 0, the first thread stores the port that the system chose, so that the next
@@ -119,6 +122,7 @@ serve_make(void *ctx, struct rpcrdma_engine *engine, void **result)
 	if (serve->provider->provide(run->shared, serve, engine, &service->vfs, &text) < 0)
 		return rr_tool_fail(run->tool, "%s", text.text);
 	rr_gate_init(&service->gate, service->vfs, serve->rules, rr_loop_peer_log(engine->loop));
+	service->gate.counts = service->counts;
 	status = serve_make_services(run, service);
 	if (status != RR_EXIT_OK)
 		return status;
@@ -228,6 +232,7 @@ serve_report(const void *ctx, uint32_t thread)
 
 	rr_report_server(stderr, thread, service->server, service->services, service->service_count);
 	rr_report_operations(stderr, service->nfs4);
+	rr_report_exports(stderr, &service->gate);
 	serve_report_storage(service->vfs);
 	if (thread == 0 && service->shared4)
 		serve_report_state(service->shared4);
@@ -242,6 +247,7 @@ serve_measure(const void *ctx, uint32_t thread, struct rr_measure *measure)
 
 	rr_measure_server(measure, thread, service->server, service->services, service->service_count);
 	rr_measure_operations(measure, service->nfs4);
+	rr_measure_exports(measure, &service->gate);
 	if (thread == 0)
 		rr_measure_state(measure, service->shared4);
 }

@@ -129,6 +129,7 @@ read_done(struct rr_nfs4_compound *c)
 		return read_without_memory(c);
 	if (c->vfs_status != RR_VFS_OK)
 		return rr_nfs4_status(c->vfs_status);
+	rr_gate_count(c->server->gate, &c->identity, (struct rr_gate_count){ .octets_read = read->length });
 	ok->eof = read->eof;
 	ok->data = (struct rpcrdma_bytes){ read->data, read->length };
 	return NFS4_OK;

@@ -60,6 +60,7 @@ plus_read(struct rr_nfs4_compound *c)
 		return rr_nfs4_status(c->vfs_status);
 	if (!content)
 		return NFS4ERR_DELAY;
+	rr_gate_count(c->server->gate, &c->identity, (struct rr_gate_count){ .octets_read = read->length });
 	content->rpc_content = NFS4_CONTENT_DATA;
 	content->u.rpc_data.d_offset = c->op->u.opread_plus.rpa_offset;
 	content->u.rpc_data.d_data = (struct rpcrdma_bytes){ read->data, read->length };

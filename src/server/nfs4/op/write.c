@@ -34,6 +34,8 @@ write_done(struct rr_nfs4_compound *c)
 
 	if (c->vfs_status != RR_VFS_OK)
 		return rr_nfs4_status(c->vfs_status);
+	rr_gate_count(
+		c->server->gate, &c->identity, (struct rr_gate_count){ .octets_written = write->count });
 	c->after = &write->change.after;
 	ok->count = write->count;
 	ok->committed = rr_nfs4_committed(write->committed);
