@@ -72,14 +72,30 @@ with rpcrdma.Nfs(f"{url}rw") as nfs:
         file.write("one\ntwo\u00e9\n")
     with nfs.open("made/text", encoding="utf-8") as file:
         check(file.readlines() == ["one\n", "two\u00e9\n"], "text")
-    with nfs.open("made/text", "ab") as file:
-        file.write(b"three")
+    with nfs.open("made/text", "ab", 0) as file:
+        check(file.tell() == 10 and file.seek(2) == 2 and file.write(b"three") == 5 and file.tell() == 15, "what is appended is at the end")
     with nfs.open("made/text", "r+b") as file:
         file.seek(-5, os.SEEK_END)
         check(file.read() == b"three" and file.seek(0) == 0, "seek")
         file.write(b"ONE")
         file.truncate(8)
     check(nfs.read("made/text") == b"ONE\ntwo\xc3", nfs.read("made/text"))
+    with nfs.open("made/text", "w") as file:
+        file.write("cut")
+    check(nfs.read("made/text") == b"cut", "a file that is opened to write is cut")
+    with nfs.open("made/text", "rb", 0) as file, nfs.open("made/text", "r+b", 0) as other, nfs.open("made/text", "ab", 0) as appended:
+        closed = nfs.open("made/text", "rb", 0)
+        closed.close()
+        for use, error in ((lambda: file.write(b"x"), OSError), (lambda: file.truncate(), OSError), (lambda: appended.read(1), OSError),
+                           (lambda: file.seek(-1), ValueError), (lambda: other.seek(-4, os.SEEK_END), ValueError), (lambda: closed.seek(0), ValueError),
+                           (lambda: closed.readinto(bytearray(1)), ValueError), (lambda: nfs.open("made/text", "rb", encoding="utf-8"), ValueError),
+                           (lambda: nfs.open("made/text", "r", 0), ValueError)):
+            try:
+                use()
+            except error:
+                continue
+            check(False, f"{error} is raised by a file")
+        check(file.tell() == 0 and nfs.read("made/text") == b"cut", "which changes nothing")
     with nfs.open("made/file", "rb", 0) as file:
         memory = bytearray(len(octets))
         check(file.readinto(memory) == 1 << 20 and file.tell() == 1 << 20 and memory[:1 << 20] == octets[:1 << 20], "no buffer")
