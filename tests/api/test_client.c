@@ -3,6 +3,8 @@
 #include "world.h"
 
 #include <arpa/inet.h>
+#include <dlfcn.h>
+#include <netdb.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -363,14 +365,34 @@ an_answer_is_waited_for_until_it_is_interrupted(void **state)
 	close(fd);
 }
 
+/* In place of the C library's function: gives the host "two-addresses" 127.0.0.2, where nobody listens, and
+ * then 127.0.0.1. Which names of a machine have several addresses, and in which order, is for the machine to
+ * say. */
+__attribute__((visibility("default"))) int
+getaddrinfo(const char *host, const char *service, const struct addrinfo *hints, struct addrinfo **found)
+{
+	int (*next)(const char *, const char *, const struct addrinfo *, struct addrinfo **);
+	struct addrinfo *last;
+	int result;
+
+	*(void **)&next = dlsym(RTLD_NEXT, "getaddrinfo");
+	if (strcmp(host, "two-addresses") != 0)
+		return next(host, service, hints, found);
+	result = next("127.0.0.2", service, hints, found);
+	if (result != 0)
+		return result;
+	for (last = *found; last->ai_next; last = last->ai_next)
+		;
+	return next("127.0.0.1", service, hints, &last->ai_next);
+}
+
 static void
 each_address_of_a_host_is_tried(void **state)
 {
 	struct world *world = *state;
 
-	/* The server is at 127.0.0.1 only; localhost may be ::1 as well, and first. */
 	rpcrdma_client_free(world_connect(
-		world, RPCRDMA_TRANSPORT_RDMA, (struct rpcrdma_client_config){ .host = "localhost" }));
+		world, RPCRDMA_TRANSPORT_RDMA, (struct rpcrdma_client_config){ .host = "two-addresses" }));
 }
 
 static void
@@ -387,11 +409,13 @@ a_wrong_config_is_refused(void **state)
 		{ .size = sizeof(bad[0]), .port = 1, .auth_sys = &groups },
 		{ .size = sizeof(bad[0]), .port = 1, .auth_sys = &name },
 	};
+	static const char *const says[] = { "struct rpcrdma_client_config", "struct rpcrdma_client_config",
+		"no port", "transport 9", "at most 16 groups", "a name that ends" };
 
 	memset(name.machine, 'x', sizeof(name.machine));
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		assert_int_equal(rpcrdma_client_new(world->engine, &bad[i], &client), -RPCRDMA_ERR_INVAL);
-		assert_true(strlen(rpcrdma_engine_error(world->engine)) > 10);
+		assert_non_null(strstr(rpcrdma_engine_error(world->engine), says[i]));
 		assert_int_equal(rpcrdma_client_connect(world->engine, &bad[i], &client), -RPCRDMA_ERR_INVAL);
 	}
 	assert_null(client);

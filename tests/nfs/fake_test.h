@@ -16,6 +16,7 @@ fake_setup(void **state)
 	(void)state;
 	fake = fake_new();
 	nfs = NULL;
+	object = (struct rpcrdma_nfs_object){ .size = sizeof(object) };
 	return 0;
 }
 

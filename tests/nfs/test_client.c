@@ -105,12 +105,15 @@ a_silent_server_is_given_up(void **state)
 static void
 a_server_that_falls_silent_is_given_up(void **state)
 {
+	uint64_t before;
 
 	(void)state;
 	nfs = fake_must_open(fake, "/export");
 	fake->silent = true;
+	before = fake->stage.now;
 	assert_int_equal(rr_nfs_getattr(nfs, rr_nfs_root(nfs), &object), -RPCRDMA_ERR_TIMEDOUT);
 	assert_non_null(strstr(rpcrdma_nfs_error(nfs), "no answer to NFSPROC3_GETATTR"));
+	assert_in_range(fake->stage.now - before, 60 * RR_SECOND, 120 * RR_SECOND);
 }
 
 static void
