@@ -17,6 +17,7 @@ struct rr_source {
 	uint16_t port;
 	bool known; /* false: the address is of no family that is known here, or there is no peer */
 	bool tcp;   /* RPC goes over TCP itself, not over RDMA: the port is the one that the caller chose */
+	uint8_t security; /* enum rr_security: what protects the connection */
 };
 
 /* Writes an address to text, which has room for size octets: "192.0.2.1:20049", "[2001:db8::1]:20049", or the

@@ -50,6 +50,7 @@ enum rr_reply_chunks {
 enum { RR_ENGINE_POLL_MAX = 1000 }; /* us */
 
 struct rr_fabric;
+struct rr_tls;
 struct rr_fabric_config;
 struct rr_feature;
 
@@ -89,7 +90,12 @@ struct rr_engine_config {
 	 * have one listener only. */
 	bool adapters_elsewhere;
 	uint32_t connection_max; /* connections accepted at a time */
-	uint32_t poll;           /* us: the limit of rr_loop_poll(), at most RR_ENGINE_POLL_MAX; 0: never */
+	/* Connections that are accepted over TCP may go into TLS with these certificates. NULL: there is no
+	 * TLS. It is the caller's, and lives as long as the engine. */
+	struct rr_tls *tls;
+	uint8_t tls_refused; /* bit s: with tls, calls over TCP by connections of the enum rr_security s are
+				denied */
+	uint32_t poll;       /* us: the limit of rr_loop_poll(), at most RR_ENGINE_POLL_MAX; 0: never */
 	/* Puts filters (glossary: fabrics that record or change what passes) before the fabric of each
 	 * provider; may be NULL. filter_ctx must outlive the engine. */
 	int (*filter)(void *ctx, struct rr_fabric **fabric);

@@ -21,6 +21,7 @@ struct rr_gateway_target {
 	enum rr_transport transport;
 	uint32_t address_count;
 	struct sockaddr_storage addresses[RR_GATEWAY_ADDRESSES];
+	const struct rr_secure *secure; /* TLS over TCP; lives as long as the gateway. NULL: without */
 };
 
 /* A program whose calls go to another server. */

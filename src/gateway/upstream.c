@@ -80,6 +80,7 @@ upstream_connect(struct rr_upstream *upstream)
 			.transport = target->transport,
 			.address = (const void *)address,
 			.size = rr_address_size(address),
+			.secure = target->secure,
 		};
 		int error = rr_carrier_connect(
 			engine, &to, &upstream_events, upstream, &upstream->carrier, &text);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/tls/tls.h"
 #include "nfs/client_private.h"
 #include "nfs/nfs_private.h"
 #include "ulb/nfs42.h"
@@ -308,6 +309,11 @@ rr_nfs_open(struct rpcrdma_engine *engine, const struct rr_nfs_config *config, s
 	strcpy(nfs->path, config->path);
 	nfs->config.server = nfs->server;
 	nfs->config.path = nfs->path;
+	if (config->rpc.secure) {
+		nfs->secure = *config->rpc.secure;
+		nfs->secure.name = nfs->server;
+		nfs->config.rpc.secure = &nfs->secure;
+	}
 	rr_timer_init(&nfs->tick, open_tick);
 	if (config->interrupted)
 		rr_loop_arm(engine->loop, &nfs->tick, TICK);
@@ -337,6 +343,8 @@ rpcrdma_nfs_close(struct rpcrdma_nfs *nfs)
 		rr_v4_leave(nfs->v4, RR_NFS_CLEANING_TIME);
 	rr_v4_free(nfs->v4);
 	rr_client_free(nfs->client);
+	if (nfs->own_tls)
+		rr_tls_free(nfs->own_tls);
 	rr_free(nfs->env, nfs);
 	rr_engine_leave(engine);
 }

@@ -24,6 +24,8 @@ struct rpcrdma_nfs {
 	struct rr_v3 v3;             /* the procedures of version 3 */
 	struct rr_nfs_config config; /* its strings are server and path below */
 	char server[256], path[RR_NFS_PATH];
+	struct rr_secure secure; /* config.rpc.secure points to it, if the client uses TLS */
+	struct rr_tls *own_tls;  /* that of secure, if rr_nfs_open_url() made it */
 	char export[RR_NFS_PATH];
 	struct rpcrdma_nfs_handle root;
 	struct rpcrdma_nfs_handle start; /* what path names; no octets: it was not looked for yet */

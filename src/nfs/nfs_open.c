@@ -6,6 +6,7 @@
 #include "base/config.h"
 #include "nfs/lookup.h"
 #include "nfs/nfs_private.h"
+#include "nfs/secure.h"
 #include "rpc/credential.h"
 
 /* If the caller names no times: the wait for the first answer of a server, and for a lost connection. */
@@ -90,12 +91,21 @@ rr_nfs_open_url(struct rpcrdma_engine *engine, const struct rpcrdma_nfs_config *
 		.rpc.retry = config->retry ? config->retry : OPEN_RETRY,
 		.rpc.connections = config->connections,
 	};
+	struct rr_secure secure = { 0 };
 	int error = open_credential(config, url, &inner.rpc.user, text);
 
 	/* UINT64_MAX: a lost connection is not tried again. The inner configuration has 0 for that. */
 	if (config->retry == UINT64_MAX)
 		inner.rpc.retry = 0;
-	return error ? error : open_first(engine, url, &inner, nfs, text);
+	if (!error)
+		error = rr_secure_begin(url, &secure, &inner.rpc.secure, text);
+	if (!error)
+		error = open_first(engine, url, &inner, nfs, text);
+	if (error)
+		rr_secure_end(&secure);
+	else
+		(*nfs)->own_tls = secure.tls;
+	return error;
 }
 
 int

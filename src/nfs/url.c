@@ -260,6 +260,44 @@ url_parse_gid(const char *value, size_t length, struct rr_url *url, struct rr_te
 	return url_parse_id(value, length, "gid", &url->gid, error);
 }
 
+/* Handles the option "xprtsec=". */
+static int
+url_parse_xprtsec(const char *value, size_t length, struct rr_url *url, struct rr_text *error)
+{
+	static const char *const names[] = { [RR_URL_XPRTSEC_NONE] = "none",
+		[RR_URL_XPRTSEC_TLS] = "tls",
+		[RR_URL_XPRTSEC_MTLS] = "mtls",
+		[RR_URL_XPRTSEC_AUTO] = "auto" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (!url_word_is(value, length, names[i]))
+			continue;
+		url->xprtsec = (enum rr_url_xprtsec)i;
+		return 0;
+	}
+	return rr_fail(error, -RPCRDMA_ERR_INVAL,
+		"there is no xprtsec '%.*s'; there are none, tls, mtls and auto",
+		(int)(length > 20 ? 20 : length), value);
+}
+
+static int
+url_parse_tls_ca(const char *value, size_t length, struct rr_url *url, struct rr_text *error)
+{
+	return url_decode(value, length, url->tls_ca, sizeof(url->tls_ca), "path of tls-ca", error);
+}
+
+static int
+url_parse_tls_cert(const char *value, size_t length, struct rr_url *url, struct rr_text *error)
+{
+	return url_decode(value, length, url->tls_cert, sizeof(url->tls_cert), "path of tls-cert", error);
+}
+
+static int
+url_parse_tls_key(const char *value, size_t length, struct rr_url *url, struct rr_text *error)
+{
+	return url_decode(value, length, url->tls_key, sizeof(url->tls_key), "path of tls-key", error);
+}
+
 static const struct {
 	const char *name;
 	int (*parse)(const char *value, size_t length, struct rr_url *url, struct rr_text *error);
@@ -272,6 +310,10 @@ static const struct {
 	{ "rpcbind", url_parse_rpcbind, true },
 	{ "uid", url_parse_uid, false },
 	{ "gid", url_parse_gid, false },
+	{ "xprtsec", url_parse_xprtsec, false },
+	{ "tls-ca", url_parse_tls_ca, false },
+	{ "tls-cert", url_parse_tls_cert, false },
+	{ "tls-key", url_parse_tls_key, false },
 };
 
 /* Parses one option of the URL: "NAME=VALUE", or "NAME" if the option may stand alone. Fails, with a text, if
@@ -293,8 +335,8 @@ url_parse_option(const char *text, size_t length, struct rr_url *url, struct rr_
 		return options[i].parse(equals + 1, length - name - 1, url, error);
 	}
 	return rr_fail(error, -RPCRDMA_ERR_INVAL,
-		"there is no option '%.*s'; there are version, transport, mountport, port, rpcbind, uid and "
-		"gid",
+		"there is no option '%.*s'; there are version, transport, mountport, port, rpcbind, uid, "
+		"gid, xprtsec, tls-ca, tls-cert and tls-key",
 		(int)(name > 40 ? 40 : name), text);
 }
 

@@ -12,11 +12,26 @@
 /*
  * The URL of an export is nfs://HOST[:PORT]/PATH[?OPTION=VALUE[&...]], after RFC 2224 and RFC 3986: HOST is a
  * name, an IPv4 address, or an IPv6 address in brackets; "%41" stands for one octet. Options: version (3,
- * 4.1, 4.2), transport (auto, iwarp, verbs, tcp), mountport, port, rpcbind, uid, gid. "rpcbind" alone, or
- * with the port of rpcbind, says that the port of NFS is to be looked up (nfs/lookup.h).
+ * 4.1, 4.2), transport (auto, iwarp, verbs, tcp), mountport, port, rpcbind, uid, gid, xprtsec, tls-ca,
+ * tls-cert, tls-key. "rpcbind" alone, or with the port of rpcbind, says that the port of NFS is to be looked
+ * up (nfs/lookup.h).
  */
 
-enum { RR_URL_RDMA_PORT = 20049, RR_URL_TCP_PORT = 2049, RR_URL_HOST = 256, RR_URL_PATH = 4096 };
+enum {
+	RR_URL_RDMA_PORT = 20049,
+	RR_URL_TCP_PORT = 2049,
+	RR_URL_HOST = 256,
+	RR_URL_PATH = 4096,
+	RR_URL_FILE = 1024
+};
+
+/* What protects a connection over TCP: words as of Linux's mount option of this name. */
+enum rr_url_xprtsec {
+	RR_URL_XPRTSEC_NONE,
+	RR_URL_XPRTSEC_TLS,
+	RR_URL_XPRTSEC_MTLS, /* and the client shows a certificate, too */
+	RR_URL_XPRTSEC_AUTO  /* TLS if the server has it */
+};
 
 struct rr_text;
 
@@ -31,6 +46,9 @@ struct rr_url {
 	uint16_t rpcbind; /* the port of rpcbind, which is asked for the port of NFS; 0: it is not asked */
 	bool has_uid, has_gid;
 	uint32_t uid, gid;
+	enum rr_url_xprtsec xprtsec;
+	char tls_ca[RR_URL_FILE], tls_cert[RR_URL_FILE],
+		tls_key[RR_URL_FILE]; /* ""; else the paths of files */
 };
 
 /* Tells whether text begins with "nfs:", or has the form HOST:/PATH that mount(8) takes. It is then meant as

@@ -29,6 +29,8 @@ struct rr_client_config {
 	 * from when the first of the calls began to wait for it; 0: it does not try. */
 	uint64_t retry;
 	uint32_t connections; /* over which calls are spread; 0: one connection */
+	const struct rr_secure
+		*secure; /* TLS over TCP; the caller's, lives as long as the client. NULL: without */
 	/* Serves the calls of the server over this connection, in the reverse direction (RFC 8167). It lives
 	 * as long as the client. Unless retry is 0, a lost connection is then tried again without end, also
 	 * while no call waits for it. NULL: such calls are not served. */

@@ -57,6 +57,7 @@ rr_client_connect(struct rpcrdma_client *client)
 		.transport = config->transport,
 		.address = (const struct sockaddr *)&config->address,
 		.size = config->address_size,
+		.secure = config->secure,
 	};
 	const struct rr_carrier_events *events = config->callbacks ? &hearing : &deaf;
 	struct rr_text text;
@@ -225,6 +226,15 @@ connect_make_again(struct rpcrdma_client *client)
 		connect_rest(client);
 }
 
+/* Tells whether the server has refused the connection after it seemed to be up, as a server does that refuses
+ * the client's certificate (RFC 8446, 4.4.2: the client learns that only after its own end of the handshake).
+ * To try again would bring the same refusal. */
+static bool
+connect_is_refused(const struct rpcrdma_client *client)
+{
+	return client->error == -RPCRDMA_ERR_REJECTED && !client->answered;
+}
+
 /* Acts on the loss of a connection that was up. If the server does not use version 2 and calls wait, connects
  * again at once without it. Otherwise gives the connection up if config.retry is 0, else has it made
  * again. */
@@ -235,7 +245,7 @@ connect_lost(struct rpcrdma_client *client)
 	connect_count_losses(client);
 	if (client->error == -RPCRDMA_ERR_VERS && !rr_list_empty(&client->waiting)) {
 		connect_without_version_2(client);
-	} else if (client->config.retry == 0) {
+	} else if (client->config.retry == 0 || connect_is_refused(client)) {
 		connect_fail(client);
 	} else {
 		connect_begin_deadline(client);

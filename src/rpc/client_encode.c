@@ -249,8 +249,8 @@ encode_denied(struct rr_call *call, const struct rr_reply_header *reply)
 			"does not take this flavor of credential; allow it there (AUTH_SYS: sec=sys)",
 		[RR_AUTH_BADVERF] = "cannot read the verifier",
 		[RR_AUTH_REJECTEDVERF] = "takes the verifier as expired or replayed",
-		[RR_AUTH_TOOWEAK] =
-			"wants more than this; allow sec=sys, this address and any port (insecure) there",
+		[RR_AUTH_TOOWEAK] = "wants more than this; allow sec=sys, this address and any port "
+				    "(insecure) there, or use TLS if it demands that (xprtsec=tls or mtls)",
 	};
 	struct rr_text *text = &call->client->text;
 	const char *peer = call->client->peer;

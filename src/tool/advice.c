@@ -51,7 +51,8 @@ rr_advice_tcp(int error)
 {
 	if (error == -RPCRDMA_ERR_REFUSED)
 		return "start the server, or give its port: NFS over TCP is usually at 2049";
-	return error == -RPCRDMA_ERR_PEER ? NULL : rr_advice(error);
+	/* Over TCP, only TLS refuses a connection (REJECTED), and its text says what to do. */
+	return error == -RPCRDMA_ERR_PEER || error == -RPCRDMA_ERR_REJECTED ? NULL : rr_advice(error);
 }
 
 int

@@ -4,6 +4,7 @@
 
 #include "base/address.h"
 #include "gateway/gateway.h"
+#include "nfs/secure.h"
 #include "nfs/url.h"
 #include "tool/address.h"
 #include "tool/advice.h"
@@ -11,6 +12,7 @@
 #include "tool/report.h"
 #include "tool/rpcbind.h"
 #include "tool/schemas.h"
+#include "tool/secure.h"
 #include "tool/tool.h"
 #include "tool/workers.h"
 
@@ -45,6 +47,10 @@ struct gateway_run {
 	uint16_t ports[RR_GATEWAY_ROUTES]; /* of the routes: the TCP ports at the server's host */
 	struct rr_workers workers;
 	struct rr_rpcbind rpcbind;
+	struct rr_tool_secure secure; /* of the clients over TCP */
+	bool plain_refused;           /* --tls-only */
+	struct rr_secure to;          /* of the server */
+	struct rr_worker_service service;
 	uint32_t message_max; /* MiB */
 	struct rr_filters filters;
 	struct rr_schemas schemas;
@@ -221,6 +227,10 @@ static const struct rr_option gateway_options[] = {
 		.low = 1,
 		.high = MESSAGE_MOST,
 		.at = offsetof(struct gateway_run, message_max) },
+	{ .name = "tls-only",
+		.help = "with --tls-cert: refuse calls over TCP that come without TLS",
+		.kind = RR_OPTION_FLAG,
+		.at = offsetof(struct gateway_run, plain_refused) },
 	{ 0 },
 };
 
@@ -238,6 +248,7 @@ gateway_resolve(struct gateway_run *run, const struct rr_url *url, struct rr_gat
 		return rr_tool_fail(run->tool, "--to: %s", text.text);
 	target->transport = url->transport;
 	target->address_count = (uint32_t)count;
+	target->secure = run->to.tls ? &run->to : NULL;
 	return RR_EXIT_OK;
 }
 
@@ -381,6 +392,39 @@ gateway_set_message_max(const struct gateway_run *run, struct rr_engine_config *
 		engine->message_max = of_schemas;
 }
 
+/* Called at SIGHUP, if there is a certificate: reads it again. */
+static void
+gateway_reload(void *ctx, struct rr_workers_run *workers)
+{
+	const struct gateway_run *run = ctx;
+
+	(void)workers;
+	rr_tool_secure_renew(run->tool, &run->secure);
+}
+
+/* Reads the certificates for both sides, as the options and the URL of the server say. Returns an exit
+ * status, after a message if it is not OK. */
+static int
+gateway_secure(struct gateway_run *run)
+{
+	struct rr_engine_config *engine = &run->workers.engine;
+	const struct rr_secure *used;
+	struct rr_text text;
+	int status = rr_tool_secure_begin(run->tool, &run->secure, engine);
+
+	if (status != RR_EXIT_OK)
+		return status;
+	if (run->plain_refused && !engine->tls)
+		return rr_tool_usage(run->tool, "--tls-only needs --tls-cert");
+	if (run->plain_refused)
+		engine->tls_refused = 1u << RR_SECURITY_NONE;
+	if (engine->tls)
+		run->service.reload = gateway_reload;
+	if (rr_secure_begin(&run->url, &run->to, &used, &text) < 0)
+		return rr_tool_fail(run->tool, "--to: %s", text.text);
+	return RR_EXIT_OK;
+}
+
 /* Called with --check-config if the options have no errors: prints that, and returns RR_EXIT_OK. */
 static int
 gateway_checked(const struct gateway_run *run)
@@ -399,7 +443,9 @@ gateway_parsed(struct gateway_run *run)
 
 	if (run->filters.transport == RR_TRANSPORT_TCP)
 		rr_url_prefer_tcp(&run->url);
-	status = gateway_resolve_all(run);
+	status = gateway_secure(run);
+	if (status == RR_EXIT_OK)
+		status = gateway_resolve_all(run);
 	gateway_set_message_max(run, engine);
 	if (status == RR_EXIT_OK && run->file.check)
 		return gateway_checked(run);
@@ -417,17 +463,18 @@ gateway_run(const struct rr_tool *tool, int argc, char **argv)
 {
 	struct gateway_run run = { .tool = tool,
 		.message_max = MESSAGE_DEFAULT,
-		.workers = { .tool = tool,
-			.service = &gateway_service,
-			.engine = rr_engine_config_default,
-			.count = 1 } };
+		.workers = { .tool = tool, .engine = rr_engine_config_default, .count = 1 } };
 	int status;
 
+	run.service = gateway_service;
+	run.workers.service = &run.service;
 	run.workers.ctx = &run;
 	run.workers.engine.poll = POLL_DEFAULT;
 	status = rr_options_parse(tool, &run, &argc, &argv);
 	if (status == RR_OPTIONS_GO_ON)
 		status = gateway_parsed(&run);
+	rr_tool_secure_end(&run.secure);
+	rr_secure_end(&run.to);
 	rr_schemas_free(&run.schemas);
 	rr_conf_free(&run.file.conf);
 	return status;
@@ -446,6 +493,7 @@ const struct rr_tool rr_tool_gateway = {
 		{ rr_option_config_options, offsetof(struct gateway_run, file) },
 		{ rr_workers_options, offsetof(struct gateway_run, workers) },
 		{ rr_rpcbind_options, offsetof(struct gateway_run, rpcbind) },
+		{ rr_tool_secure_options, offsetof(struct gateway_run, secure) },
 		{ rr_filters_options, offsetof(struct gateway_run, filters) },
 		{ rr_filters_calls, offsetof(struct gateway_run, filters) },
 	},

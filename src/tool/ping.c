@@ -7,6 +7,7 @@
 
 #include "base/address.h"
 #include "nfs/lookup.h"
+#include "nfs/secure.h"
 #include "nfs/url.h"
 #include "rpc/client.h"
 #include "tool/advice.h"
@@ -30,6 +31,8 @@ struct ping {
 	struct rr_url url;
 	uint16_t port; /* of the service that answers */
 	struct rr_filters filters;
+	struct rr_secure secure;
+	const struct rr_secure *secured; /* &secure, or NULL: without TLS */
 	struct rpcrdma_engine *engine;
 	struct rpcrdma_client *client;
 	unsigned long done;        /* calls that were answered */
@@ -88,6 +91,7 @@ ping_connect_to(struct ping *ping, const struct sockaddr_storage *address, struc
 		.address = lookup.address,
 		.address_size = rr_address_size(address),
 		.auth = &rr_auth_none,
+		.secure = ping->secured,
 	};
 
 	if (!error)
@@ -134,6 +138,7 @@ ping_print_negotiated(const struct ping *ping)
 	if (ping->json) {
 		printf("{\"host\":");
 		rr_tool_json_string(stdout, ping->url.host);
+		rr_report_security_json(stdout, &n);
 		printf(",\"port\":%u,\"fabric\":\"%s\",\"version\":%u,\"private_data\":%s,\"own_send\":%u,"
 		       "\"own_receive\":%u,\"peer_send\":%u,\"peer_receive\":%u,\"rtt_us\":[",
 			ping->port, n.fabric, n.version, n.private_data ? "true" : "false", n.own_send,
@@ -141,7 +146,9 @@ ping_print_negotiated(const struct ping *ping)
 		return;
 	}
 	if (n.version == 0) {
-		printf("%s port %u: ONC RPC over TCP\n", ping->url.host, ping->port);
+		printf("%s port %u: ONC RPC over TCP, ", ping->url.host, ping->port);
+		rr_report_security(stdout, &n);
+		putchar('\n');
 		return;
 	}
 	printf("%s port %u: RPC-over-RDMA version %u on %s\n", ping->url.host, ping->port, n.version,
@@ -334,6 +341,8 @@ ping_run(const struct rr_tool *tool, int argc, char **argv)
 		return rr_tool_usage(tool, "%s", text.text);
 	if (ping.filters.transport == RR_TRANSPORT_TCP)
 		rr_url_prefer_tcp(&ping.url);
+	if (rr_secure_begin(&ping.url, &ping.secure, &ping.secured, &text) < 0)
+		return rr_tool_fail(tool, "%s", text.text);
 	rr_tool_catch_signals();
 	if (rr_filters_start(tool, &ping.filters, &config))
 		return RR_EXIT_FAILED;
@@ -343,6 +352,7 @@ ping_run(const struct rr_tool *tool, int argc, char **argv)
 		status = ping_all(&ping);
 	rr_client_free(ping.client);
 	rpcrdma_engine_free(ping.engine);
+	rr_secure_end(&ping.secure);
 	return rr_filters_end(tool, &ping.filters, status);
 }
 

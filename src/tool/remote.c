@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tool/report.h"
 #include "tool/tool.h"
 
 const struct rr_option rr_remote_options[] = {
@@ -39,7 +40,12 @@ remote_say_over(const struct rr_remote *remote)
 	struct rpcrdma_negotiated negotiated;
 
 	rr_client_negotiated(rr_nfs_rpc(remote->nfs), &negotiated);
-	fprintf(stderr, "%s: over %s\n", remote->name, negotiated.fabric);
+	fprintf(stderr, "%s: over %s", remote->name, negotiated.fabric);
+	if (negotiated.tls) {
+		fprintf(stderr, ", ");
+		rr_report_security(stderr, &negotiated);
+	}
+	fputc('\n', stderr);
 }
 
 size_t

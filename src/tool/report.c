@@ -52,6 +52,25 @@ report_counters(FILE *out, const char *before, const struct rpcrdma_counters *co
 	}
 }
 
+void
+rr_report_security(FILE *out, const struct rpcrdma_negotiated *n)
+{
+	if (n->tls)
+		fprintf(out, "%s with %s%s", n->tls, n->tls_cipher, n->tls_mutual ? ", mutual" : "");
+	else
+		fprintf(out, "plain");
+}
+
+void
+rr_report_security_json(FILE *out, const struct rpcrdma_negotiated *n)
+{
+	if (n->tls)
+		fprintf(out, ",\"tls\":\"%s\",\"tls_cipher\":\"%s\",\"tls_mutual\":%s", n->tls, n->tls_cipher,
+			n->tls_mutual ? "true" : "false");
+	else
+		fprintf(out, ",\"tls\":null");
+}
+
 /* Called for each connection of a server: prints what was negotiated, and its counters. */
 static void
 report_connection(void *ctx, const struct rr_carrier *carrier)
@@ -71,6 +90,10 @@ report_connection(void *ctx, const struct rr_carrier *carrier)
 			n.peer_receive, n.private_data ? "" : " by default", n.credits_asked,
 			n.credits_granted, n.credits_min, n.credits_max,
 			n.remote_invalidation ? "yes" : "no");
+	if (n.tls) {
+		fprintf(out, ", ");
+		rr_report_security(out, &n);
+	}
 	if (n.provided_peak > 0)
 		fprintf(out, ", replies in Read chunks %u (up to %u)", n.provided, n.provided_peak);
 	fputc('\n', out);

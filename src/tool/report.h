@@ -17,6 +17,11 @@ void rr_report_counters_json(FILE *out, const struct rpcrdma_counters *counters)
  * microseconds, number of calls] for each bucket that is not empty. */
 void rr_report_latency_json(FILE *out, const struct rpcrdma_latency *latency);
 
+/* Writes what protects a connection: "plain", or the version of TLS and its cipher suite. The second function
+ * writes members of a JSON object, with a comma in front. */
+void rr_report_security(FILE *out, const struct rpcrdma_negotiated *negotiated);
+void rr_report_security_json(FILE *out, const struct rpcrdma_negotiated *negotiated);
+
 /* Writes the counts of a server with `count` services: its connections, the counters that are not 0, and the
  * procedures that were called. Writes all at once, so that the lines of several threads do not mix. */
 void rr_report_server(FILE *out, uint32_t thread, const struct rpcrdma_server *server,

@@ -111,6 +111,7 @@ rr_gate_log_refusal(struct rr_gate *gate, const struct rr_gate_caller *caller, u
 {
 	const uint32_t count = gate->vfs->export_count;
 	struct rr_gate_memory *memory = gate_find(gate, &caller->source, number);
+	const char *objection;
 	char peer[RR_ADDRESS_TEXT];
 
 	if (memory->logged || !gate->log)
@@ -119,11 +120,14 @@ rr_gate_log_refusal(struct rr_gate *gate, const struct rr_gate_caller *caller, u
 	if (number == count)
 		number = gate_with_rule(gate, caller);
 	rr_address_source_text(&caller->source, peer);
+	objection = number < count ? gate_objection(gate_find(gate, &caller->source, number)->rule, caller)
+				   : NULL;
 	if (number == count)
 		rr_log_peer(gate->log, peer, "%s: refused: no export has a rule for this address", peer);
 	else
 		rr_log_peer(gate->log, peer, "%s: refused: %s %s", peer,
-			gate_objection(gate_find(gate, &caller->source, number)->rule, caller),
+			objection ? objection
+				  : "the rule for this address wants another protection (xprtsec) at",
 			gate->vfs->exports[number].name);
 }
 
@@ -217,6 +221,10 @@ rr_gate_ask(struct rr_gate *gate, const struct rr_gate_caller *caller, uint32_t 
 	rule = rr_gate_rule(gate, caller, number);
 	if (!rule)
 		return gate_refuse(gate, caller, number);
+	if (!(rule->right.xprtsec & 1u << caller->source.security)) {
+		rr_gate_log_refusal(gate, caller, number);
+		return RR_GATE_FLAVOR;
+	}
 	if (!(rule->right.flavors & gate_flavor(caller->who)))
 		return RR_GATE_FLAVOR;
 	rr_gate_identify(caller->who, &rule->right, identity);

@@ -56,7 +56,8 @@ struct rr_gate_caller {
 enum rr_gate_answer {
 	RR_GATE_OPEN,
 	RR_GATE_CLOSED, /* the rules forbid this address, this port or this version */
-	RR_GATE_FLAVOR  /* the rules forbid this flavor of authentication */
+	RR_GATE_FLAVOR  /* the rules forbid this flavor of authentication, or want a connection inside of TLS
+			 */
 };
 
 /* Prepares the gate. rules must have as many exports as vfs, in the same order; the gate takes a reference of

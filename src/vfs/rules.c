@@ -38,6 +38,7 @@ const struct rr_right rr_right_default = {
 	.secure = true,
 	.flavors = RR_RIGHT_SYS,
 	.versions = RR_RIGHT_V3 | RR_RIGHT_V4,
+	.xprtsec = RR_RIGHT_SECURITIES,
 };
 
 int
@@ -150,6 +151,25 @@ rr_rules_add(struct rr_rules *rules, uint32_t number, const char *text, const st
 	if (error == -RPCRDMA_ERR_LIMIT)
 		return rr_fail(why, error, "there are more than %d rules", RR_RULES_MAX);
 	return error ? rr_fail(why, error, "no memory for rules") : 0;
+}
+
+bool
+rr_rules_are_met(const struct rr_rules *rules, uint8_t offered, struct rr_text *why)
+{
+	for (uint32_t i = 0; i < rules->export_count; i++) {
+		for (uint32_t j = 0; j < rules->exports[i].count; j++) {
+			const struct rr_rule *rule = &rules->exports[i].rules[j];
+
+			if (rule->right.xprtsec & offered)
+				continue;
+			rr_fail(why, 0, "%.80s must come by %s", rule->client,
+				rule->right.xprtsec & RR_RIGHT_TLS
+					? "TLS, which needs --tls-cert"
+					: "mutual TLS, which needs --tls-cert and --tls-ca");
+			return false;
+		}
+	}
+	return true;
 }
 
 /* The first 96 bits of an IPv4 address that is mapped (see struct rr_source). */

@@ -21,6 +21,8 @@ enum rr_squash { RR_SQUASH_ROOT, RR_SQUASH_NONE, RR_SQUASH_ALL };
 
 enum { RR_RIGHT_SYS = 1, RR_RIGHT_NONE = 2 }; /* flavors: AUTH_SYS, AUTH_NONE */
 enum { RR_RIGHT_V3 = 1, RR_RIGHT_V4 = 2 };    /* versions of NFS */
+/* What protects the connection: bit s for the enum rr_security s. */
+enum { RR_RIGHT_PLAIN = 1, RR_RIGHT_TLS = 2, RR_RIGHT_MTLS = 4, RR_RIGHT_SECURITIES = 7 };
 
 /* The rights that a rule gives to its callers. */
 struct rr_right {
@@ -30,6 +32,7 @@ struct rr_right {
 	bool secure;      /* callers over TCP must have a port below 1024 */
 	uint8_t flavors;  /* RR_RIGHT_SYS, RR_RIGHT_NONE */
 	uint8_t versions; /* RR_RIGHT_V3, RR_RIGHT_V4 */
+	uint8_t xprtsec;  /* RR_RIGHT_PLAIN, RR_RIGHT_TLS, RR_RIGHT_MTLS */
 };
 
 /* The rights that exports(5) gives by default: read-only, root squashed to 65534, secure, AUTH_SYS; both
@@ -70,6 +73,10 @@ int rr_rules_add(struct rr_rules *rules, uint32_t number, const char *text, cons
 /* Applies a list of options ("rw,sync") to right, which can then be the defaults of several clients. The list
  * may be empty. Errors: INVAL, with the reason in why. */
 int rr_rules_options(const char *words, struct rr_right *right, struct rr_text *why);
+
+/* Tells whether each rule admits connections with some protection of those that are offered (RR_RIGHT_PLAIN,
+ * ...). If not, writes into why which client could never come in. */
+bool rr_rules_are_met(const struct rr_rules *rules, uint8_t offered, struct rr_text *why);
 
 /* Returns the rule that counts for a caller at this source in the export of this number, or NULL if there is
  * none, so that the caller may do nothing. */

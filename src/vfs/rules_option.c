@@ -103,16 +103,17 @@ option_anongid(struct rr_right *right, const char *value)
 }
 
 /* Parses a list of words with colons between them, such as "sys:none", and sets one bit of *bits for each
- * word: bit 0 for the word names[0], bit 1 for names[1]. Returns false if the list has any other word. */
+ * word: bit 0 for the word names[0], bit 1 for names[1]. NULL is behind the last name. Returns false if the
+ * list has any other word. */
 static bool
-option_bits(const char *value, const char *const names[2], uint8_t *bits)
+option_bits(const char *value, const char *const *names, uint8_t *bits)
 {
 	*bits = 0;
 	for (;;) {
 		size_t length = strcspn(value, ":");
 		uint8_t bit = 0;
 
-		for (unsigned i = 0; i < 2; i++)
+		for (unsigned i = 0; names[i]; i++)
 			if (strlen(names[i]) == length && memcmp(names[i], value, length) == 0)
 				bit = (uint8_t)(1u << i);
 		*bits |= bit;
@@ -125,7 +126,7 @@ option_bits(const char *value, const char *const names[2], uint8_t *bits)
 static bool
 option_sec(struct rr_right *right, const char *value)
 {
-	static const char *const names[] = { "sys", "none" };
+	static const char *const names[] = { "sys", "none", NULL };
 
 	return option_bits(value, names, &right->flavors);
 }
@@ -133,9 +134,17 @@ option_sec(struct rr_right *right, const char *value)
 static bool
 option_vers(struct rr_right *right, const char *value)
 {
-	static const char *const names[] = { "3", "4" };
+	static const char *const names[] = { "3", "4", NULL };
 
 	return option_bits(value, names, &right->versions);
+}
+
+static bool
+option_xprtsec(struct rr_right *right, const char *value)
+{
+	static const char *const names[] = { "none", "tls", "mtls", NULL };
+
+	return option_bits(value, names, &right->xprtsec);
 }
 
 /* Accepts the option fsid= without any effect, because file handles are made without an fsid. Returns false
@@ -163,6 +172,7 @@ static const struct option_word option_words[] = {
 	{ "anongid", option_anongid, "a number up to 4294967294" },
 	{ "sec", option_sec, "sys, none, or sys:none" },
 	{ "vers", option_vers, "3, 4, or 3:4" },
+	{ "xprtsec", option_xprtsec, "none, tls, mtls, or several of them as none:tls:mtls" },
 	{ "secure", option_secure, NULL },
 	{ "insecure", option_insecure, NULL },
 	{ "fsid", option_fsid,

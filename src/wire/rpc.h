@@ -26,7 +26,13 @@ enum rr_auth_stat {
 	RR_AUTH_REJECTEDVERF = 4,
 	RR_AUTH_TOOWEAK = 5
 };
-enum rr_auth_flavor { RR_AUTH_NONE = 0, RR_AUTH_SYS = 1, RR_AUTH_SHORT = 2, RR_RPCSEC_GSS = 6 };
+enum rr_auth_flavor {
+	RR_AUTH_NONE = 0,
+	RR_AUTH_SYS = 1,
+	RR_AUTH_SHORT = 2,
+	RR_RPCSEC_GSS = 6,
+	RR_AUTH_TLS = 7
+};
 
 enum {
 	RR_AUTH_BODY_MAX = 400, /* RFC 5531, section 8.2 */

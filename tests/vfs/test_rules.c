@@ -77,6 +77,11 @@ options_say_what_they_say_in_exports(void **state)
 	assert_int_equal(right.anon_gid, 0);
 	assert_int_equal(right.flavors, RR_RIGHT_SYS | RR_RIGHT_NONE);
 	assert_int_equal(right.versions, RR_RIGHT_V3 | RR_RIGHT_V4);
+	assert_int_equal(right.xprtsec, RR_RIGHT_SECURITIES);
+	takes("*(xprtsec=mtls:none)", &right);
+	assert_int_equal(right.xprtsec, RR_RIGHT_MTLS | RR_RIGHT_PLAIN);
+	takes("*(xprtsec=tls)", &right);
+	assert_int_equal(right.xprtsec, RR_RIGHT_TLS);
 }
 
 static void
@@ -100,7 +105,6 @@ options_that_are_not_kept_are_refused(void **state)
 	(void)state;
 	refuses("*(rw,hide)", "'hide' is no option");
 	refuses("*(rw,mountpoint)", "'mountpoint' is no option");
-	refuses("*(rw,xprtsec=mtls)", "'xprtsec' is no option");
 	refuses("*(rw,fsid=0)", "/srv/data=/");
 	refuses("*(rw,fsid=root)", "/srv/data=/");
 	refuses("*(rw,fsid=)", "a number");
@@ -125,6 +129,8 @@ what_is_not_known_is_refused_with_what_is(void **state)
 	refuses("*(sec=sys:krb5)", "sys, none");
 	refuses("*(sec=sys:)", "sys, none");
 	refuses("*(vers=2)", "3, 4");
+	refuses("*(xprtsec=ssl)", "none:tls:mtls");
+	refuses("*(xprtsec=tls:)", "none:tls:mtls");
 }
 
 /* An IPv4 address is kept as ::ffff:a.b.c.d, which lies in these networks by its bits alone. */

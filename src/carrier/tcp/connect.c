@@ -35,6 +35,7 @@ tcp_connect(struct rr_carriers *carriers, const struct rr_carrier_place *to,
 		close(fd);
 		return result;
 	}
+	tcp->wants = to->secure;
 	*carrier = &tcp->base;
 	rr_carrier_attach(*carrier, events, ctx);
 	if (error)
@@ -53,6 +54,7 @@ tcp_begin(struct rpcrdma_engine *engine, struct rr_carriers **carriers)
 	if (!new)
 		return -RPCRDMA_ERR_NOMEM;
 	new->base.engine = engine;
+	rr_list_init(&new->handshakes);
 	rr_tcp_keep_slots(new);
 	rr_tcp_keep_exchanges(new);
 	*carriers = &new->base;

@@ -61,6 +61,7 @@ rr_tcp_release(struct rr_tcp *tcp)
 
 	if (tcp->watch.fd < 0)
 		return;
+	rr_tcp_secure_end(tcp);
 	rr_alive_stop(&tcp->alive);
 	rr_loop_unwatch(loop, &tcp->watch);
 	/* The peer may still be working on calls of this side, whose replies nobody reads any more. */

@@ -171,25 +171,43 @@ rr_tcp_called(struct rr_tcp *tcp, uint32_t xid, struct rpcrdma_bytes stream, boo
 	return true;
 }
 
-/* Answers the call of the exchange with SYSTEM_ERR. The reply is encoded into the exchange's memory for a
- * small call, as the call itself is not needed any more. */
+/* Answers the call of the exchange with this header alone. The reply is encoded into the exchange's memory
+ * for a small call, as the call itself is not needed any more. */
+static void
+exchange_send_header(struct rr_tcp *tcp, struct exchange *exchange, const struct rr_reply_header *header)
+{
+	struct rpcrdma_xdr_writer writer;
+	struct rpcrdma_message reply;
+
+	rpcrdma_xdr_writer_init(&writer, exchange->small, sizeof(exchange->small), NULL, 0);
+	rr_rpc_put_reply(&writer, header);
+	reply = rpcrdma_xdr_written(&writer);
+	exchange->replied = rr_tcp_send(tcp, &exchange->out, &reply, exchange_reply_written);
+}
+
+/* Answers the call of the exchange with SYSTEM_ERR. */
 static void
 exchange_send_system_error(struct rr_tcp *tcp, struct exchange *exchange)
 {
 	const struct rr_reply_header header = {
 		.xid = exchange->base.xid, .reply_stat = RR_MSG_ACCEPTED, .accept_stat = RR_SYSTEM_ERR
 	};
-	struct rpcrdma_xdr_writer writer;
-	struct rpcrdma_message reply;
 
-	rpcrdma_xdr_writer_init(&writer, exchange->small, sizeof(exchange->small), NULL, 0);
-	rr_rpc_put_reply(&writer, &header);
-	reply = rpcrdma_xdr_written(&writer);
-	exchange->replied = rr_tcp_send(tcp, &exchange->out, &reply, exchange_reply_written);
+	exchange_send_header(tcp, exchange, &header);
 }
 
 void
 rr_tcp_refuse(struct rr_tcp *tcp, uint32_t xid)
+{
+	const struct rr_reply_header header = {
+		.xid = xid, .reply_stat = RR_MSG_ACCEPTED, .accept_stat = RR_SYSTEM_ERR
+	};
+
+	rr_tcp_answer(tcp, &header);
+}
+
+void
+rr_tcp_answer(struct rr_tcp *tcp, const struct rr_reply_header *header)
 {
 	struct exchange *exchange = exchange_new(tcp);
 
@@ -197,14 +215,15 @@ rr_tcp_refuse(struct rr_tcp *tcp, uint32_t xid)
 		rr_tcp_fail(tcp, -RPCRDMA_ERR_NOMEM, "%s: no memory for an answer", tcp->base.peer);
 		return;
 	}
-	exchange->base = (struct rr_exchange){ .ops = tcp->base.ops, .carrier = &tcp->base, .xid = xid };
+	exchange->base =
+		(struct rr_exchange){ .ops = tcp->base.ops, .carrier = &tcp->base, .xid = header->xid };
 	exchange->pooled = NULL;
 	exchange->sent = NULL;
 	rr_list_append(&tcp->exchanges, &exchange->link);
 	tcp->exchange_count++;
 	tcp->base.counters.calls++;
 	rr_party_called(tcp->base.party);
-	exchange_send_system_error(tcp, exchange);
+	exchange_send_header(tcp, exchange, header);
 }
 
 /* See rr_exchange_reply(). */

@@ -168,6 +168,12 @@ read_deliver(struct rr_tcp *tcp)
 	}
 	tcp->whole = (struct rpcrdma_bytes){ 0 };
 	tcp->whole_pooled = false;
+	if (tcp->guarded && type == RR_CALL && rr_tcp_starttls_called(tcp, xid, whole)) {
+		tcp->delivered++;
+		if (pooled)
+			rr_pool_put(tcp->pool, (void *)(uintptr_t)whole.data);
+		return rr_tcp_alive(tcp);
+	}
 	/* Without pool memory for the call, the record stays in tcp->whole, and is handed on when there is
 	 * memory. */
 	if (type == RR_CALL && !rr_tcp_called(tcp, xid, whole, pooled)) {
@@ -331,6 +337,17 @@ read_ended(struct rr_tcp *tcp)
 	rr_loop_defer(tcp->base.engine->loop, &tcp->task);
 }
 
+/* Reads from the socket, or through TLS, into the pieces of iov, and returns what readv(2) returns. */
+static ssize_t
+read_socket(struct rr_tcp *tcp, const struct iovec *iov, int count)
+{
+	if (tcp->secure)
+		return rr_tcp_secure_read(tcp, iov, count);
+	/* For one vector, recv(2) is cheaper than readv(2). */
+	return count == 1 ? recv(tcp->watch.fd, iov->iov_base, iov->iov_len, 0)
+			  : readv(tcp->watch.fd, iov, count);
+}
+
 /* Reads from the socket once, into the record's memory and into the staging buffer. Returns true if more
  * octets may wait in the socket, as the octets that came filled all of this memory. Also returns true,
  * without reading, if enough unhandled octets are in memory already. */
@@ -354,8 +371,7 @@ read_receive(struct rr_tcp *tcp)
 	/* While a large record arrives, little is read behind it: see BULK_TAIL. */
 	room = direct >= BULK_MIN ? BULK_TAIL : RR_TCP_STAGING - tcp->in_end;
 	iov[count++].iov_len = room;
-	/* For one vector, recv(2) is cheaper than readv(2). */
-	got = count == 1 ? recv(tcp->watch.fd, iov->iov_base, room, 0) : readv(tcp->watch.fd, iov, count);
+	got = read_socket(tcp, iov, count);
 	if (got < 0 && (errno == EAGAIN || errno == EINTR))
 		return false;
 	if (got < 0)

@@ -36,20 +36,33 @@ tcp_update(struct rr_tcp *tcp)
 		return;
 	if (tcp->state == RR_TCP_CONNECTING || tcp->blocked)
 		wanted |= RR_WRITABLE;
-	if (rr_tcp_may_read(tcp) || tcp->state == RR_TCP_LINGERING)
+	if (rr_tcp_may_read(tcp) || tcp->state == RR_TCP_LINGERING || tcp->state == RR_TCP_SECURING)
 		wanted |= RR_READABLE;
 	rr_loop_want(loop, &tcp->watch, wanted);
-	/* In this state the timer bounds the wait for the peer's FIN: see tcp_linger(). */
-	if (tcp->state == RR_TCP_LINGERING)
+	/* In these states the timer bounds the wait for the peer's FIN, see tcp_linger(), and for the
+	 * handshake. */
+	if (tcp->state == RR_TCP_LINGERING || tcp->state == RR_TCP_SECURING)
 		return;
+	if (tcp->secure && rr_tcp_secure_has_more(tcp) && rr_tcp_may_read(tcp))
+		rr_loop_defer(loop, &tcp->task);
 	if (!rr_tcp_may_read(tcp) || !rr_tcp_in_record(tcp))
 		rr_loop_disarm(loop, &tcp->timer);
 	else if (!rr_timer_armed(&tcp->timer))
 		rr_loop_arm(loop, &tcp->timer, RECORD_LIMIT);
 }
 
-/* Is called when connect() has ended: opens the carrier and calls the owner's connected(); or, if there is no
- * connection, fails the carrier. */
+/* Is called when the carrier is open: has its calls sent, and calls the owner's connected(). */
+static void
+tcp_opened(struct rr_tcp *tcp)
+{
+	/* The task sends the calls that were made while the connection was being made. */
+	rr_loop_defer(tcp->base.engine->loop, &tcp->task);
+	if (tcp->base.events->connected)
+		tcp->base.events->connected(tcp->base.ctx);
+}
+
+/* Is called when connect() has ended: opens the carrier and calls the owner's connected(), or first asks for
+ * TLS; or, if there is no connection, fails the carrier. */
 static void
 tcp_finish_connect(struct rr_tcp *tcp)
 {
@@ -63,12 +76,41 @@ tcp_finish_connect(struct rr_tcp *tcp)
 			strerror(error));
 		return;
 	}
-	tcp->state = RR_TCP_OPEN;
 	rr_alive_start(&tcp->alive, tcp->base.engine->loop, tcp->watch.fd, RR_ALIVE_LIMIT);
-	/* The task sends the calls that were made while the connection was being made. */
-	rr_loop_defer(tcp->base.engine->loop, &tcp->task);
-	if (tcp->base.events->connected)
-		tcp->base.events->connected(tcp->base.ctx);
+	if (tcp->wants) {
+		rr_tcp_starttls_ask(tcp);
+		return;
+	}
+	tcp->state = RR_TCP_OPEN;
+	tcp_opened(tcp);
+}
+
+/* Is called when the socket is ready while the connection is on its way into TLS. Once it is inside, reads
+ * what is inside of the session already. */
+static void
+tcp_secure(struct rr_tcp *tcp)
+{
+	if (!rr_tcp_starttls_ready(tcp))
+		return;
+	if (tcp->wants)
+		tcp_opened(tcp);
+	if (rr_tcp_alive(tcp))
+		rr_tcp_read(tcp);
+}
+
+/* Reads the octets that are inside of the session, but nothing from the socket: what a turn of the loop does
+ * for one peer stays bounded. */
+static void
+tcp_read_inside(struct rr_tcp *tcp)
+{
+	struct rr_tls_session *session = tcp->secure->session;
+
+	if (!rr_tcp_secure_has_more(tcp) || !rr_tcp_may_read(tcp))
+		return;
+	rr_tls_hold(session, true);
+	rr_tcp_read(tcp);
+	if (tcp->secure)
+		rr_tls_hold(session, false);
 }
 
 /* Is called when the socket is ready: finishes the connect(), or reads and writes. Ends the connection if the
@@ -81,6 +123,8 @@ tcp_ready(struct rr_watch *watch, unsigned events)
 	if (tcp->state == RR_TCP_CONNECTING) {
 		if (events & RR_WRITABLE)
 			tcp_finish_connect(tcp);
+	} else if (tcp->state == RR_TCP_SECURING) {
+		tcp_secure(tcp);
 	} else {
 		/* If no reading is wanted, only errors and hang-ups come as readable. */
 		if (events & RR_READABLE && watch->wanted & RR_READABLE)
@@ -120,6 +164,8 @@ tcp_timed_out(struct rr_timer *timer)
 
 	if (tcp->state == RR_TCP_LINGERING)
 		rr_tcp_fail(tcp, -RPCRDMA_ERR_DISCONNECTED, "%s: shut down", tcp->base.peer);
+	else if (tcp->state == RR_TCP_SECURING)
+		rr_tcp_starttls_timed_out(tcp);
 	else
 		rr_tcp_fail(
 			tcp, -RPCRDMA_ERR_PEER, "%s: a record was begun and not completed", tcp->base.peer);
@@ -143,6 +189,7 @@ tcp_peer_is_dead(struct rr_alive *alive)
 static void
 tcp_linger(struct rr_tcp *tcp)
 {
+	rr_tcp_secure_close_notify(tcp);
 	shutdown(tcp->watch.fd, SHUT_WR);
 	tcp->state = RR_TCP_LINGERING;
 	rr_loop_arm(tcp->base.engine->loop, &tcp->timer, LINGER_LIMIT);
@@ -174,12 +221,14 @@ tcp_run(struct rr_task *task)
 	/* A carrier that is draining reads no more, so no more replies come. */
 	if (rr_tcp_alive(tcp) && tcp->state == RR_TCP_DRAINING)
 		rr_tcp_end_calls(tcp);
-	if (rr_tcp_alive(tcp) && tcp->state != RR_TCP_CONNECTING)
+	if (rr_tcp_alive(tcp) && tcp->state >= RR_TCP_OPEN)
 		rr_tcp_resume(tcp);
-	if (rr_tcp_alive(tcp) && tcp->state != RR_TCP_CONNECTING)
+	if (rr_tcp_alive(tcp) && tcp->secure)
+		tcp_read_inside(tcp);
+	if (rr_tcp_alive(tcp) && tcp->state >= RR_TCP_OPEN)
 		rr_tcp_flush(tcp);
 	if (rr_tcp_alive(tcp) && tcp->state == RR_TCP_DRAINING && tcp->exchange_count == 0 &&
-		rr_list_empty(&tcp->out))
+		rr_list_empty(&tcp->out) && !tcp->blocked)
 		tcp_linger(tcp);
 	if (!tcp->closed && tcp->state == RR_TCP_FAILED)
 		tcp_tell_failure(tcp);
@@ -265,7 +314,7 @@ tcp_carrier_shutdown(struct rr_carrier *carrier)
 {
 	struct rr_tcp *tcp = tcp_of(carrier);
 
-	if (tcp->state == RR_TCP_CONNECTING) {
+	if (tcp->state < RR_TCP_OPEN) {
 		rr_tcp_fail(tcp, -RPCRDMA_ERR_DISCONNECTED, "%s: shut down", carrier->peer);
 		return;
 	}
@@ -301,12 +350,19 @@ tcp_carrier_close(struct rr_carrier *carrier)
 	rr_loop_bury(carrier->engine->loop, &tcp->grave, tcp_free);
 }
 
-/* Stores the name of the transport. Over TCP nothing is negotiated. */
+/* Stores the name of the transport, and what protects it. Else nothing is negotiated over TCP. */
 static void
 tcp_carrier_negotiated(const struct rr_carrier *carrier, struct rpcrdma_negotiated *negotiated)
 {
-	(void)carrier;
-	*negotiated = (struct rpcrdma_negotiated){ .fabric = "tcp" };
+	const struct rr_tcp *tcp = (const void *)carrier; /* the carrier is its first member */
+	struct rr_tls_facts facts = { 0 };
+
+	if (tcp->secure && tcp->state >= RR_TCP_OPEN)
+		rr_tls_facts(tcp->secure->session, &facts);
+	*negotiated = (struct rpcrdma_negotiated){ .fabric = "tcp",
+		.tls = facts.version,
+		.tls_cipher = facts.cipher,
+		.tls_mutual = facts.security == RR_SECURITY_MTLS };
 }
 
 static const struct rr_carrier_ops tcp_ops = {
@@ -370,6 +426,7 @@ rr_tcp_new(struct rr_carriers *carriers, int fd, const struct sockaddr *peer, en
 	tcp->state = state;
 	tcp->released = tcp_released;
 	tcp->pool = state == RR_TCP_CONNECTING ? engine->pool : engine->arrivals;
+	tcp->guarded = state == RR_TCP_OPEN && engine->config.tls;
 	rr_task_init(&tcp->task, tcp_run);
 	rr_timer_init(&tcp->timer, tcp_timed_out);
 	rr_alive_init(&tcp->alive, tcp_peer_is_dead);

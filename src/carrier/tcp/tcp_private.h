@@ -5,12 +5,15 @@
 #include "base/alive.h"
 #include "base/cache.h"
 #include "base/map.h"
+#include "base/tls/tls.h"
 #include "carrier/tcp/record.h"
 #include "carrier/tcp/tcp.h"
+#include "wire/rpc.h"
 
 /* The TCP carrier, as its files see it: core.c has what all files need, tcp.c the life of a carrier, read.c
  * and write.c the two directions, record.c record marking, call.c the requester's transactions, exchange.c
- * the responder's exchanges, connect.c and accept.c the making of carriers.
+ * the responder's exchanges, connect.c and accept.c the making of carriers, starttls.c the way into TLS,
+ * secure.c the octets of a connection inside of TLS.
  *
  * Only the watch, the timers, the task and the waiter for pool memory call functions of the owner. The owner
  * may close the carrier in any of these callbacks: the carrier is then buried, that is, the loop frees it at
@@ -21,6 +24,7 @@ struct rr_tcp;
 /* The states of a TCP carrier. */
 enum rr_tcp_state {
 	RR_TCP_CONNECTING,
+	RR_TCP_SECURING, /* on the way into TLS: starttls.c */
 	RR_TCP_OPEN,
 	/* Shut down by its owner, or the peer ended its stream: exchanges are being answered, and nothing
 	 * is read. */
@@ -58,10 +62,22 @@ struct rr_tcp_out {
 
 struct rr_tcp_carriers;
 
+/* What a carrier has beside, on its way into TLS and inside of it. */
+struct rr_tcp_secure {
+	struct rr_tcp *tcp;
+	struct rr_list link; /* in rr_tcp_carriers.handshakes, while one of the accepting side is under way */
+	struct rr_tls_session *session; /* NULL: the answer to the probe has not come yet */
+	uint32_t xid, got;              /* of the probe; octets of its answer that have come */
+	uint8_t answer[RR_RECORD_MARK_SIZE + RR_RPC_REPLY_HEADER_MAX + 8];
+};
+
 /* A TCP carrier. */
 struct rr_tcp {
 	struct rr_carrier base;
 	struct rr_tcp_carriers *kind;
+	const struct rr_secure *wants; /* of the connecting side: TLS; NULL: it does without */
+	struct rr_tcp_secure *secure;  /* NULL: outside of TLS */
+	bool guarded; /* accepted, by an engine that has TLS: rr_tcp_starttls_called() sees all calls */
 	enum rr_tcp_state state;
 	void (*released)(struct rr_tcp *tcp); /* is called when the socket was closed; a pointer, as core.c
 						 may not call tcp.c */
@@ -108,6 +124,10 @@ struct rr_tcp_carriers {
 	/* The buffer into which the carriers read, one at a time; made with the first carrier. */
 	uint8_t *staging;
 	struct rr_cache slots, exchanges;
+	struct rr_list handshakes; /* struct rr_tcp_secure of accepted connections, in the order of their
+				      beginning */
+	uint64_t handshake_turn;   /* the turn of the loop in which a handshake went on last, */
+	uint32_t handshake_steps;  /* and how many did in it */
 };
 
 /* core.c */
@@ -202,11 +222,43 @@ void rr_tcp_init_exchanges(struct rr_tcp *tcp);
 bool rr_tcp_called(struct rr_tcp *tcp, uint32_t xid, struct rpcrdma_bytes stream, bool pooled);
 /* Answers the call with that XID by SYSTEM_ERR, as the call was longer than a record may be. */
 void rr_tcp_refuse(struct rr_tcp *tcp, uint32_t xid);
+/* Answers a call that nobody sees by this header, without results. */
+void rr_tcp_answer(struct rr_tcp *tcp, const struct rr_reply_header *header);
 void rr_tcp_reply(struct rr_exchange *exchange, const struct rpcrdma_message *reply, void (*sent)(void *arg),
 	void *arg);
 void rr_tcp_drop(struct rr_exchange *exchange);
 /* Parts the exchanges (calls of the peer) from the carrier, which ends. The sent() of replies under way are
  * called, and exchanges that are not answered yet live on without the carrier. */
 void rr_tcp_orphan_exchanges(struct rr_tcp *tcp);
+
+/* starttls.c */
+/* Asks the server for TLS, as the connection was made: the state becomes RR_TCP_SECURING. */
+void rr_tcp_starttls_ask(struct rr_tcp *tcp);
+/* Goes on in the state RR_TCP_SECURING, as the socket is ready. Returns true if the connection is open now;
+ * octets of the peer may then be inside of its session already. */
+bool rr_tcp_starttls_ready(struct rr_tcp *tcp);
+/* Ends a connection that was in the state RR_TCP_SECURING for too long. */
+void rr_tcp_starttls_timed_out(struct rr_tcp *tcp);
+/* Looks at a call that has arrived. Returns true if it has dealt with it: with a probe for TLS, or a call
+ * that comes without the protection that the engine demands. */
+bool rr_tcp_starttls_called(struct rr_tcp *tcp, uint32_t xid, struct rpcrdma_bytes call);
+
+/* secure.c */
+/* Opens the session of a carrier in the state RR_TCP_SECURING. Returns false if there is no memory. */
+bool rr_tcp_secure_open(struct rr_tcp *tcp, struct rr_tls *tls, const char *name);
+/* Sends what the session has encrypted. Returns true if all of it was sent. Otherwise the carrier is blocked,
+ * or has failed. */
+bool rr_tcp_secure_push(struct rr_tcp *tcp);
+/* Does what readv(2) does, through the session. The connection has ended after any error but EAGAIN. */
+ssize_t rr_tcp_secure_read(struct rr_tcp *tcp, const struct iovec *iov, int count);
+/* Encrypts octets, as many as may wait, and returns their number; -1 if the connection has ended. */
+ssize_t rr_tcp_secure_write(struct rr_tcp *tcp, const struct iovec *iov, uint32_t count);
+/* Tells whether octets of the peer are inside of the session, for which the socket does not become readable.
+ */
+bool rr_tcp_secure_has_more(const struct rr_tcp *tcp);
+/* Ends this side's stream inside of TLS, if there is one. */
+void rr_tcp_secure_close_notify(struct rr_tcp *tcp);
+/* Does so, and frees the session. */
+void rr_tcp_secure_end(struct rr_tcp *tcp);
 
 #endif

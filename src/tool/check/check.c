@@ -169,6 +169,17 @@ check_rights(struct rr_check *check, struct rpcrdma_nfs *nfs, const struct rpcrd
 		what, check->url.path);
 }
 
+/* Notes what protects the connection of the client. */
+static void
+check_note_security(struct rr_check *check, const struct rpcrdma_nfs *nfs)
+{
+	struct rpcrdma_negotiated negotiated;
+
+	rr_client_negotiated(rr_nfs_rpc(nfs), &negotiated);
+	check->tls = negotiated.tls;
+	check->tls_cipher = negotiated.tls_cipher;
+}
+
 /* Finds the objects that test cases use. If the URL names a directory, they are that directory and its first
  * file of at least 5000 octets. If the URL names a file, they are that file, if it is large enough, and the
  * directory that was mounted. The test cases call NFS version 3, so the file handles are fetched by version
@@ -180,6 +191,8 @@ rr_check_find_objects(struct rr_check *check, const char *url)
 	struct rpcrdma_nfs_object object = { .size = sizeof(object) };
 	int error = rr_remote_open(check->engine, url, &remote, &check->no_objects);
 
+	if (error == 0)
+		check_note_security(check, remote.nfs);
 	if (error == 0)
 		error = rr_nfs_find(remote.nfs, remote.rest, true, &object);
 	if (error && remote.nfs)

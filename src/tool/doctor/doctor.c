@@ -176,6 +176,21 @@ doctor_version(struct rr_doctor *doctor)
 
 /* ---- NFS ---- */
 
+/* Writes what the step "mount" has found and, over TCP, what protects the connection. */
+static void
+doctor_found_object(const struct rr_doctor *doctor, struct rr_doctor_step *step)
+{
+	const struct rr_check *check = &doctor->check;
+	const char *file = check->has_file ? ", and has a file to read" : "";
+
+	if (check->tls)
+		rr_doctor_found(step, "%s is there%s; the connection is inside of %s with %s",
+			check->url.path, file, check->tls, check->tls_cipher);
+	else
+		rr_doctor_found(step, "%s is there%s%s", check->url.path, file,
+			rr_doctor_over_tcp(doctor) ? "; the connection is plain" : "");
+}
+
 /* Makes the step "mount" of the diagnosis and prints its result: finds the object that the URL names. Returns
  * false if the step failed. */
 static bool
@@ -194,8 +209,7 @@ doctor_mount(struct rr_doctor *doctor, const char *url)
 			"?mountport=N where MOUNT is at a port of its own",
 			check->url.host);
 	} else {
-		rr_doctor_found(&step, "%s is there%s", check->url.path,
-			check->has_file ? ", and has a file to read" : "");
+		doctor_found_object(doctor, &step);
 	}
 	rr_doctor_end(doctor, &step);
 	return !step.failed;

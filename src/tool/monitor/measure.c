@@ -40,6 +40,9 @@ measure_connection(void *ctx, const struct rr_carrier *carrier)
 	measure->connection_count++;
 	rr_carrier_negotiated(carrier, &negotiated);
 	*connection = (struct rr_measure_connection){ .fabric = negotiated.fabric,
+		.security = { .tls = negotiated.tls,
+			.tls_cipher = negotiated.tls_cipher,
+			.tls_mutual = negotiated.tls_mutual },
 		.thread = visit->thread,
 		.version = negotiated.version,
 		.credits_asked = negotiated.credits_asked,
@@ -166,6 +169,7 @@ measure_json_connections(FILE *out, const struct rr_measure *measure)
 
 		fprintf(out, "%s{\"peer\":", i ? "," : "");
 		rr_tool_json_string(out, connection->peer);
+		rr_report_security_json(out, &connection->security);
 		fprintf(out,
 			",\"thread\":%" PRIu32 ",\"fabric\":\"%s\",\"version\":%" PRIu32
 			",\"credits_asked\":%" PRIu32 ",\"credits_granted\":%" PRIu32 ",\"counters\":",

@@ -227,6 +227,13 @@ prometheus_exports(FILE *out, const struct rr_measure *measure)
 
 /* ---- Connections ---- */
 
+/* Returns the value of a label: "" for a connection without TLS. */
+static const char *
+prometheus_text(const char *text)
+{
+	return text ? text : "";
+}
+
 /* Writes the number of connections, and metrics of each connection that is in the measure's list. */
 static void
 prometheus_connections(FILE *out, const struct rr_measure *measure)
@@ -236,8 +243,10 @@ prometheus_connections(FILE *out, const struct rr_measure *measure)
 	for (uint32_t i = 0; i < measure->connection_count; i++)
 		fprintf(out,
 			"rpcrdma_connection_calls_total{peer=\"%s\",fabric=\"%s\",version=\"%" PRIu32
-			"\"} %" PRIu64 "\n",
+			"\",tls=\"%s\",cipher=\"%s\"} %" PRIu64 "\n",
 			measure->list[i].peer, measure->list[i].fabric, measure->list[i].version,
+			prometheus_text(measure->list[i].security.tls),
+			prometheus_text(measure->list[i].security.tls_cipher),
 			measure->list[i].counters.calls);
 	prometheus_family(out, "counter", "connection_bytes_total",
 		"Bytes of messages moved over the connection: inline, by RDMA Read, by RDMA Write.");

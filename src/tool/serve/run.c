@@ -184,7 +184,8 @@ serve_announce(void *ctx)
 				serve->tree.read_only ? ", read-only" : "");
 	}
 	if (serve->tcp_port)
-		printf("and over TCP at port %u\n", serve->tcp_port);
+		printf("and over TCP at port %u%s\n", serve->tcp_port,
+			serve->secure.files.cert ? ", with TLS for those who ask for it" : "");
 	if (serve->version3)
 		printf("version 3 has no locks of the server: mount with nolock%s\n",
 			serve->version4 ? ", or with vers=4.1" : "");
@@ -317,13 +318,15 @@ serve_free(void *ctx)
 	rr_free(service->engine->env, service);
 }
 
-/* Called at SIGHUP, if there is a configuration file. */
+/* Called at SIGHUP, if there is a configuration file or a certificate. */
 static void
-serve_reload_rules(void *ctx, struct rr_workers_run *workers)
+serve_reload(void *ctx, struct rr_workers_run *workers)
 {
 	const struct serve_run *run = ctx;
 
-	rr_serve_reload(run->fresh, workers);
+	rr_tool_secure_renew(run->tool, &run->serve->secure);
+	if (run->serve->config.path)
+		rr_serve_reload(run->fresh, workers);
 }
 
 /* Has the gate of this thread apply the rules that were read last. */
@@ -354,8 +357,8 @@ serve_service_for(const struct rr_serve *serve)
 {
 	struct rr_worker_service service = serve_service;
 
-	if (serve->config.path) {
-		service.reload = serve_reload_rules;
+	if (serve->config.path || serve->secure.files.cert) {
+		service.reload = serve_reload;
 		service.renew = serve_renew;
 	}
 	return service;

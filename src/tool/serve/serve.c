@@ -130,11 +130,14 @@ serve_go(void *ctx)
 {
 	const struct serve_serving *serving = ctx;
 	struct rr_serve *serve = serving->serve;
-	int status = rr_filters_start(serving->tool, &serve->filters, &serve->workers.engine);
+	int status = rr_tool_secure_begin(serving->tool, &serve->secure, &serve->workers.engine);
 
-	return status == RR_EXIT_OK
-		       ? rr_filters_end(serving->tool, &serve->filters, rr_serve_run(serving->tool, serve))
-		       : status;
+	if (status == RR_EXIT_OK)
+		status = rr_filters_start(serving->tool, &serve->filters, &serve->workers.engine);
+	if (status == RR_EXIT_OK)
+		status = rr_filters_end(serving->tool, &serve->filters, rr_serve_run(serving->tool, serve));
+	rr_tool_secure_end(&serve->secure);
+	return status;
 }
 
 /* Tells whether a directory that is served is in a file system whose system calls may hang: then the server
@@ -160,9 +163,11 @@ serve_start(const struct rr_tool *tool, struct rr_serve *serve)
 	if (rr_vfs_key(&rr_env_system, serve->key_path, serve->tree.key, &text) < 0)
 		return rr_tool_fail(tool, "%s; --key names another file", text.text);
 	umask(0); /* the clients choose the modes of files */
-	/* With a configuration file, SIGHUP has the file read again, and does not end the server. */
-	return serve_storage_may_hang(serve) ? rr_guard_run(serve_go, &serving, serve->config.path)
-					     : serve_go(&serving);
+	/* With a configuration file or a certificate, SIGHUP has it read again, and does not end the server.
+	 */
+	return serve_storage_may_hang(serve)
+		       ? rr_guard_run(serve_go, &serving, serve->config.path || serve->secure.files.cert)
+		       : serve_go(&serving);
 }
 
 /* ---- The command line and the configuration file ---- */
@@ -211,6 +216,7 @@ serve_operands(const struct rr_tool *tool, struct rr_serve *serve, int argc, cha
 static int
 serve_complete(const struct rr_tool *tool, struct rr_serve *serve, int argc, char **argv)
 {
+	struct rr_text text;
 	int status;
 
 	if (serve->filters.transport == RR_TRANSPORT_TCP)
@@ -221,6 +227,12 @@ serve_complete(const struct rr_tool *tool, struct rr_serve *serve, int argc, cha
 	status = serve_operands(tool, serve, argc, argv);
 	if (status == RR_EXIT_OK)
 		status = rr_serve_rules(tool, serve);
+	/* The rules of a server that runs count for the certificates that it began with. */
+	if (status == RR_EXIT_OK &&
+		!rr_rules_are_met(serve->rules,
+			rr_tool_secure_offers(serve->running ? &serve->running->secure : &serve->secure),
+			&text))
+		return rr_tool_usage(tool, "%s", text.text);
 	/* If a server is running, the exports of the new configuration stand at the indices that they have
 	 * there, and export_count stays 0. */
 	if (status == RR_EXIT_OK && serve->tree.export_count == 0 && !serve->running)
@@ -248,7 +260,8 @@ rr_serve_load(const struct rr_tool *tool, const struct rr_serve *running, int ar
 	serve->right = (struct rr_right){ .anon_uid = RR_VFS_NOBODY,
 		.anon_gid = RR_VFS_NOBODY,
 		.flavors = RR_RIGHT_SYS | RR_RIGHT_NONE,
-		.versions = RR_RIGHT_V3 | RR_RIGHT_V4 };
+		.versions = RR_RIGHT_V3 | RR_RIGHT_V4,
+		.xprtsec = RR_RIGHT_SECURITIES };
 	serve->tcp_port = TCP_PORT;
 	serve->lease = (uint32_t)(rr_nfs4_tables_config_default.lease / RR_SECOND);
 	serve->running = running;
@@ -258,10 +271,16 @@ rr_serve_load(const struct rr_tool *tool, const struct rr_serve *running, int ar
 	return status == RR_OPTIONS_GO_ON ? serve_complete(tool, serve, argc, argv) : status;
 }
 
-/* Called with --check-config if the options have no errors: prints that, and returns RR_EXIT_OK. */
+/* Called with --check-config if the options have no errors: prints that, and returns RR_EXIT_OK. The
+ * certificates must be readable, too. */
 static int
-serve_checked(const struct rr_serve *serve)
+serve_checked(const struct rr_tool *tool, struct rr_serve *serve)
 {
+	int status = rr_tool_secure_begin(tool, &serve->secure, &serve->workers.engine);
+
+	rr_tool_secure_end(&serve->secure);
+	if (status != RR_EXIT_OK)
+		return status;
 	printf("%s: no errors; %u %s\n", serve->config.path ? serve->config.path : "the command line",
 		serve->tree.export_count, serve->tree.export_count == 1 ? "directory" : "directories");
 	return RR_EXIT_OK;
@@ -274,7 +293,7 @@ serve_run(const struct rr_tool *tool, int argc, char **argv)
 	int status = rr_serve_load(tool, NULL, argc, argv, &serve);
 
 	if (status == RR_OPTIONS_GO_ON)
-		status = serve->config.check ? serve_checked(serve) : serve_start(tool, serve);
+		status = serve->config.check ? serve_checked(tool, serve) : serve_start(tool, serve);
 	rr_serve_free(serve);
 	return status;
 }
@@ -301,6 +320,7 @@ const struct rr_tool rr_tool_serve = {
 		{ rr_workers_options, offsetof(struct rr_serve, workers) },
 		{ rr_serve_ceph_options, offsetof(struct rr_serve, storage.ceph) },
 		{ rr_rpcbind_options, offsetof(struct rr_serve, rpcbind) },
+		{ rr_tool_secure_options, offsetof(struct rr_serve, secure) },
 		{ rr_filters_options, offsetof(struct rr_serve, filters) },
 	},
 };

@@ -10,6 +10,7 @@
 #include "server/nfs4/server.h"
 #include "tool/filters.h"
 #include "tool/rpcbind.h"
+#include "tool/secure.h"
 #include "tool/serve/provider.h"
 #include "tool/tool.h"
 #include "tool/workers.h"
@@ -41,6 +42,7 @@ struct rr_serve {
 	uint32_t lease;          /* of version 4, in seconds */
 	struct rr_option_config config;
 	struct rr_rpcbind rpcbind;
+	struct rr_tool_secure secure;
 	/* The arguments of exports. NULL: there is no such export in this configuration. */
 	char *texts[RR_SERVE_EXPORTS];
 	unsigned lines[RR_SERVE_EXPORTS]; /* their lines in the file; 0: an operand of the command line */
