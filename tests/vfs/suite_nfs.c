@@ -80,6 +80,8 @@ mount_root(struct storage *storage)
 	memcpy(storage->export.root, rr_nfs_root(nfs)->data, storage->export.root_length);
 	storage->config = (struct rr_v3_config){ .exports = &storage->export, .export_count = 1 };
 	memset(storage->config.key, 7, sizeof(storage->config.key));
+	storage->config.read_max = rr_nfs_read_max(nfs);
+	storage->config.write_max = rr_nfs_write_max(nfs);
 	storage->config.rpc = config.rpc;
 	storage->config.rpc.retry = 10 * RR_SECOND;
 	rpcrdma_nfs_close(nfs);

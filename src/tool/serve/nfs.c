@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/checked.h"
 #include "nfs/client.h"
 #include "tool/serve/serve.h"
 #include "vfs/nfs/v3/v3.h"
@@ -61,7 +62,7 @@ nfs_named(const char *path)
 /* Finds the directory that the URL names, and the service of its server. */
 static int
 nfs_find(struct rpcrdma_engine *engine, const char *address, struct rr_v3_export *export,
-	struct rr_client_config *service, struct rr_text *text)
+	struct rr_v3_config *found, struct rr_text *text)
 {
 	const struct rpcrdma_nfs_config config = { 0 };
 	struct rpcrdma_nfs_object object;
@@ -80,7 +81,9 @@ nfs_find(struct rpcrdma_engine *engine, const char *address, struct rr_v3_export
 	} else if (object.type != RPCRDMA_NFS_DIRECTORY) {
 		error = rr_fail(text, -RPCRDMA_ERR_INVAL, "it is no directory");
 	} else {
-		*service = *rr_nfs_service(nfs);
+		found->rpc = *rr_nfs_service(nfs);
+		found->read_max = rr_nfs_read_max(nfs);
+		found->write_max = rr_nfs_write_max(nfs);
 		export->root_length = object.handle.length;
 		memcpy(export->root, object.handle.data, object.handle.length);
 	}
@@ -88,26 +91,32 @@ nfs_find(struct rpcrdma_engine *engine, const char *address, struct rr_v3_export
 	return error ? -RPCRDMA_ERR_SYSTEM : 0;
 }
 
-/* Finds all directories. They must be of one server. */
+/* Finds all directories. They must be of one server. The sizes of READ and WRITE are the least of all. */
 static int
 nfs_find_all(struct rr_serve *serve, struct rpcrdma_engine *engine, struct nfs_served *served,
-	struct rr_client_config *service, struct rr_text *text)
+	struct rr_v3_config *config, struct rr_text *text)
 {
 	for (uint32_t i = 0; i < serve->tree.export_count; i++) {
-		struct rr_client_config other;
-		char address[RR_URL_PATH + RR_URL_HOST];
+		const char *path = serve->exports[i].path;
+		char address[RR_URL_PATH + RR_URL_HOST + sizeof(serve->storage.nfs.query)];
 		struct rr_text why = { "" };
+		struct rr_v3_config found;
 
-		snprintf(address, sizeof(address), "%s%s", serve->exports[i].path, serve->storage.nfs.query);
+		snprintf(address, sizeof(address), "%s%s", path, serve->storage.nfs.query);
 		served->exports[i].name = serve->exports[i].name;
-		if (nfs_find(engine, address, &served->exports[i], i == 0 ? service : &other, &why) < 0)
-			return rr_fail(text, -RPCRDMA_ERR_SYSTEM, "%.200s: %.300s", serve->exports[i].path,
-				why.text);
-		if (i > 0 && (other.address_size != service->address_size ||
-				     memcmp(&other.address, &service->address, other.address_size) != 0))
+		if (nfs_find(engine, address, &served->exports[i], &found, &why) < 0)
+			return rr_fail(text, -RPCRDMA_ERR_SYSTEM, "%.200s: %.300s", path, why.text);
+		if (i == 0) {
+			config->rpc = found.rpc;
+			config->read_max = found.read_max;
+			config->write_max = found.write_max;
+		}
+		if (found.rpc.address_size != config->rpc.address_size ||
+			memcmp(&found.rpc.address, &config->rpc.address, found.rpc.address_size) != 0)
 			return rr_fail(text, -RPCRDMA_ERR_INVAL,
-				"%.200s: the directories of one other server can be served",
-				serve->exports[i].path);
+				"%.200s: the directories of one other server can be served", path);
+		config->read_max = (uint32_t)rr_min(config->read_max, found.read_max);
+		config->write_max = (uint32_t)rr_min(config->write_max, found.write_max);
 	}
 	return 0;
 }
@@ -128,7 +137,7 @@ nfs_begin(struct rr_serve *serve, void **shared, struct rr_text *text)
 	error = rr_engine_new(&rr_env_system, &rr_engine_config_default, &engine);
 	if (error)
 		return rr_fail(text, error, "the engine cannot start: %s", rpcrdma_strerror(error));
-	error = nfs_find_all(serve, engine, served, &config.rpc, text);
+	error = nfs_find_all(serve, engine, served, &config, text);
 	rpcrdma_engine_free(engine);
 	if (error)
 		return error;

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/checked.h"
-#include "ulb/limits.h"
 #include "vfs/nfs/v3/v3_private.h"
 
 #define INPUT(job, type) rr_container((job)->call, struct rr_vfs_##type, call)
@@ -34,7 +33,7 @@ static enum rr_vfs_status
 data_read_next(struct rr_v3_job *job)
 {
 	const struct rr_vfs_read *read = INPUT(job, read);
-	uint32_t length = (uint32_t)rr_min(read->size - job->moved, RR_NFS_IO_MAX);
+	uint32_t length = (uint32_t)rr_min(read->size - job->moved, job->vfs->shared->config.read_max);
 
 	job->args.read = (READ3args){ rr_v3_fh(&job->objects[0]), read->offset + job->moved, length };
 	job->rpc.sink_count = 1;
@@ -113,7 +112,7 @@ static enum rr_vfs_status
 data_write_next(struct rr_v3_job *job)
 {
 	const struct rr_vfs_write *write = INPUT(job, write);
-	uint32_t length = (uint32_t)rr_min(write->length - job->moved, RR_NFS_IO_MAX);
+	uint32_t length = (uint32_t)rr_min(write->length - job->moved, job->vfs->shared->config.write_max);
 
 	job->args.write = (WRITE3args){
 		.file = rr_v3_fh(&job->objects[0]),
@@ -133,7 +132,7 @@ data_note(struct rr_v3_job *job)
 	struct rr_vfs_write *write = INPUT(job, write);
 	const WRITE3resok *ok = &job->result.write.u.resok;
 
-	if (ok->count > job->args.write.count || (ok->count == 0 && job->args.write.count > 0) ||
+	if (ok->count > job->args.write.count || (ok->count == 0 && write->length > job->moved) ||
 		ok->committed < (stable_how)write->stable)
 		return RR_VFS_IO;
 	if (job->moved == 0) {

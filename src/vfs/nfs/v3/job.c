@@ -9,12 +9,24 @@
 
 /* ---- Calls of the other server ---- */
 
-/* Returns the status of an operation whose call got no answer. The client tries for as long as there is
- * somebody to wait for it; so the caller is to try again, too. */
+/* Returns the status of an operation whose call has failed. Where the other server is not reached, the caller
+ * is to try again; any other failure would come again. */
 static enum rr_vfs_status
 job_unanswered(int error)
 {
-	return error == -RPCRDMA_ERR_PEER || error == -RPCRDMA_ERR_XDR ? RR_VFS_IO : RR_VFS_BUSY;
+	switch (-error) {
+	case RPCRDMA_ERR_NOMEM:
+	case RPCRDMA_ERR_SYSTEM:
+	case RPCRDMA_ERR_ADDRESS:
+	case RPCRDMA_ERR_REFUSED:
+	case RPCRDMA_ERR_UNREACHABLE:
+	case RPCRDMA_ERR_REJECTED:
+	case RPCRDMA_ERR_TIMEDOUT:
+	case RPCRDMA_ERR_DISCONNECTED: return RR_VFS_BUSY;
+	case RPCRDMA_ERR_RPC_DENIED: return RR_VFS_ACCESS;
+	case RPCRDMA_ERR_PROC_UNAVAIL: return RR_VFS_NOTSUPP;
+	default: return RR_VFS_IO;
+	}
 }
 
 static void

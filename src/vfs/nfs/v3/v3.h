@@ -31,7 +31,8 @@ struct rr_v3_config {
 	uint32_t export_count;              /* at most 64 */
 	uint8_t key[RR_V3_KEY];
 	bool read_only;
-	struct rr_client_config rpc; /* of the NFS service of the other server */
+	uint32_t read_max, write_max; /* octets of a READ and of a WRITE, as FSINFO says (RFC 1813, 3.3.19) */
+	struct rr_client_config rpc;  /* of the NFS service of the other server */
 };
 
 /* What the providers of all threads have in common. */
