@@ -21,7 +21,7 @@ static uint64_t
 commit(struct rr_ceph *ceph, int result, enum rr_vfs_status status)
 {
 	struct rr_vfs_commit commit = { 0 };
-	struct rr_ceph_job job = { .ceph = ceph, .call = &commit.call };
+	struct rr_ceph_job job = { .ceph = ceph, .base.call = &commit.call };
 
 	sync_result = result;
 	assert_int_equal(rr_ceph_commit(&job), status);
@@ -74,7 +74,7 @@ a_value_that_grows_is_never_longer_than_the_memory_for_it(void **state)
 	struct rr_vfs_caller caller = { 0 };
 	struct rr_vfs_xattr xattr = { .call.caller = &caller, .name = { "a", 1 } };
 	struct rr_ceph ceph = { .lib = { .ll_getattr = get_attributes, .ll_getxattr = get_growing_value } };
-	struct rr_ceph_job job = { .ceph = &ceph, .call = &xattr.call };
+	struct rr_ceph_job job = { .ceph = &ceph, .base.call = &xattr.call };
 
 	(void)state;
 	assert_int_equal(rr_ceph_getxattr(&job), RR_VFS_OK);
@@ -99,9 +99,9 @@ write_two_octets_and_then_none(
 static void
 write_four(struct rr_ceph *ceph, enum rr_vfs_status status, uint32_t count)
 {
-	struct rr_vfs_open open = { .access = RR_VFS_SHARE_WRITE };
+	struct rr_vfs_open open = { .base.reservation.access = RR_VFS_SHARE_WRITE };
 	struct rr_vfs_write write = { .data = "text", .length = 4 };
-	struct rr_ceph_job job = { .ceph = ceph, .call = &write.call, .object.open = &open };
+	struct rr_ceph_job job = { .ceph = ceph, .base.call = &write.call, .object.open = &open };
 
 	assert_int_equal(rr_ceph_write(&job), status);
 	assert_int_equal(write.count, count);

@@ -84,7 +84,7 @@ rr_ceph_getattr(struct rr_ceph_job *job)
 	enum rr_vfs_status status = rr_ceph_stat(job, job->object.inode, &st);
 
 	if (status == RR_VFS_OK)
-		rr_ceph_attributes(job->ceph, &st, &((struct rr_vfs_getattr *)job->call)->attributes);
+		rr_ceph_attributes(job->ceph, &st, &((struct rr_vfs_getattr *)job->base.call)->attributes);
 	return status;
 }
 
@@ -199,7 +199,7 @@ rr_ceph_set(struct rr_ceph_job *job, struct Inode *inode, const struct rr_vfs_se
 enum rr_vfs_status
 rr_ceph_setattr(struct rr_ceph_job *job)
 {
-	struct rr_vfs_setattr *setattr = (struct rr_vfs_setattr *)job->call;
+	struct rr_vfs_setattr *setattr = (struct rr_vfs_setattr *)job->base.call;
 	struct Inode *inode = job->object.inode;
 	struct ceph_statx st;
 	enum rr_vfs_status status = rr_ceph_stat(job, inode, &st);
@@ -230,7 +230,7 @@ rr_ceph_setattr(struct rr_ceph_job *job)
 enum rr_vfs_status
 rr_ceph_access(struct rr_ceph_job *job)
 {
-	struct rr_vfs_access *access = (struct rr_vfs_access *)job->call;
+	struct rr_vfs_access *access = (struct rr_vfs_access *)job->base.call;
 	const uint32_t changes = RR_VFS_MAY_MODIFY | RR_VFS_MAY_EXTEND;
 	const uint32_t xattrs = RR_VFS_MAY_XATTR_READ | RR_VFS_MAY_XATTR_WRITE | RR_VFS_MAY_XATTR_LIST;
 	struct ceph_statx st;
@@ -245,15 +245,16 @@ rr_ceph_access(struct rr_ceph_job *job)
 	access->supported |= directory || S_ISREG(st.stx_mode) ? xattrs : 0;
 	access->supported &= access->asked;
 	access->granted = 0;
-	if (rr_ceph_may(&st, job->call->caller, 4))
+	if (rr_ceph_may(&st, job->base.call->caller, 4))
 		access->granted |= RR_VFS_MAY_READ | RR_VFS_MAY_XATTR_READ | RR_VFS_MAY_XATTR_LIST;
-	if (rr_ceph_may(&st, job->call->caller, 1))
+	if (rr_ceph_may(&st, job->base.call->caller, 1))
 		access->granted |= RR_VFS_MAY_LOOKUP | RR_VFS_MAY_EXECUTE;
-	if (rr_ceph_may(&st, job->call->caller, 2) && !rr_vfs_is_read_only(&job->vfs->vfs, job->call))
+	if (rr_ceph_may(&st, job->base.call->caller, 2) &&
+		!rr_vfs_is_read_only(&job->base.vfs->vfs, job->base.call))
 		access->granted |= RR_VFS_MAY_XATTR_WRITE;
 	/* A caller may change the entries of a directory only where it may search the directory. */
-	if (rr_ceph_may(&st, job->call->caller, directory ? 3 : 2) &&
-		!rr_vfs_is_read_only(&job->vfs->vfs, job->call))
+	if (rr_ceph_may(&st, job->base.call->caller, directory ? 3 : 2) &&
+		!rr_vfs_is_read_only(&job->base.vfs->vfs, job->base.call))
 		access->granted |= changes | RR_VFS_MAY_DELETE;
 	access->granted &= access->supported;
 	return RR_VFS_OK;
@@ -263,7 +264,7 @@ rr_ceph_access(struct rr_ceph_job *job)
 enum rr_vfs_status
 rr_ceph_readlink(struct rr_ceph_job *job)
 {
-	struct rr_vfs_readlink *readlink = (struct rr_vfs_readlink *)job->call;
+	struct rr_vfs_readlink *readlink = (struct rr_vfs_readlink *)job->base.call;
 	const struct rr_ceph *ceph = job->ceph;
 	struct ceph_statx st;
 	enum rr_vfs_status status = rr_ceph_stat(job, job->object.inode, &st);
@@ -284,7 +285,7 @@ rr_ceph_readlink(struct rr_ceph_job *job)
 enum rr_vfs_status
 rr_ceph_statfs(struct rr_ceph_job *job)
 {
-	struct rr_vfs_statfs *statfs = (struct rr_vfs_statfs *)job->call;
+	struct rr_vfs_statfs *statfs = (struct rr_vfs_statfs *)job->base.call;
 	const struct rr_ceph *ceph = job->ceph;
 	struct statvfs st;
 	enum rr_vfs_status status = rr_ceph_status(ceph->lib.ll_statfs(ceph->mount, job->object.inode, &st));
@@ -302,7 +303,7 @@ rr_ceph_statfs(struct rr_ceph_job *job)
 enum rr_vfs_status
 rr_ceph_limits(struct rr_ceph_job *job)
 {
-	struct rr_vfs_limits *limits = (struct rr_vfs_limits *)job->call;
+	struct rr_vfs_limits *limits = (struct rr_vfs_limits *)job->base.call;
 
 	limits->file_max = CEPH_FILE_MAX;
 	limits->link_max = LINKS;

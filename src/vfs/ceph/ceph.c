@@ -87,7 +87,6 @@ rr_ceph_new(const struct rr_env *env, const struct rr_ceph_config *config, struc
 	ceph->config = *config;
 	ceph->verifier = rr_random_u64(env);
 	rr_reserve_init(&ceph->reserve);
-	pthread_mutex_init(&ceph->lock, NULL);
 	ceph->exports = rr_alloc_array(env, config->export_count, sizeof(ceph->exports[0]));
 	ceph->roots = rr_alloc_array(env, config->export_count, sizeof(ceph->roots[0]));
 	error = ceph->exports && ceph->roots ? rr_ceph_library_load(&ceph->lib, text)
@@ -116,7 +115,6 @@ rr_ceph_free(struct rr_ceph *ceph)
 	if (ceph->mount)
 		ceph->lib.release(ceph->mount);
 	rr_reserve_free(&ceph->reserve);
-	pthread_mutex_destroy(&ceph->lock);
 	rr_free(ceph->env, ceph->exports);
 	rr_free(ceph->env, ceph->roots);
 	rr_free(ceph->env, ceph);
@@ -125,14 +123,15 @@ rr_ceph_free(struct rr_ceph *ceph)
 int
 rr_ceph_provider(struct rr_ceph *ceph, struct rr_loop *loop, struct rr_vfs **vfs, struct rr_text *text)
 {
-	const struct rr_crew_config crew = { .max = ceph->config.threads ? ceph->config.threads
-									 : CEPH_THREADS };
 	struct rr_ceph_vfs *made = rr_alloc(ceph->env, sizeof(*made));
 	int error;
 
 	if (!made)
 		return rr_fail(text, -RPCRDMA_ERR_NOMEM, "out of memory");
-	made->vfs = (struct rr_vfs){
+	made->ceph = ceph;
+	made->base.env = ceph->env;
+	made->base.steps = &rr_ceph_steps;
+	made->base.vfs = (struct rr_vfs){
 		.ops = &rr_ceph_ops,
 		.loop = loop,
 		.reserve = &ceph->reserve,
@@ -140,12 +139,11 @@ rr_ceph_provider(struct rr_ceph *ceph, struct rr_loop *loop, struct rr_vfs **vfs
 		.export_count = ceph->config.export_count,
 		.read_only = ceph->config.read_only,
 	};
-	made->ceph = ceph;
-	error = rr_crew_new(ceph->env, loop, &crew, &made->crew);
+	error = rr_crewed_start(&made->base, ceph->config.threads ? ceph->config.threads : CEPH_THREADS);
 	if (error) {
 		rr_free(ceph->env, made);
 		return rr_fail(text, error, "no thread for files: %s", rpcrdma_strerror(error));
 	}
-	*vfs = &made->vfs;
+	*vfs = &made->base.vfs;
 	return 0;
 }

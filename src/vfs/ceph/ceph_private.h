@@ -2,18 +2,13 @@
 #ifndef RR_VFS_CEPH_CEPH_PRIVATE_H
 #define RR_VFS_CEPH_CEPH_PRIVATE_H
 
-#include <pthread.h>
-
 #include "vfs/ceph/ceph.h"
 #include "vfs/ceph/library.h"
-#include "vfs/crew.h"
-#include "vfs/reserve.h"
+#include "vfs/crewed.h"
 #include "vfs/system.h"
 
-/* Each operation is a job of a crew (crew.h). It waits until the jobs that have to come before it have ended;
- * then a thread executes it by calls to libcephfs, which may wait for any time; then the loop's thread ends
- * it. A thread uses the job, and the call's structure with the memory that it points to; of struct rr_ceph it
- * uses only members that never change, the verifier, and the opens under the lock. */
+/* Each operation is a job of a crew (crewed.h), whose thread calls libcephfs, which may wait for any time. Of
+ * struct rr_ceph it uses only members that never change, the verifier, and the reservations. */
 
 /* The snapshot number of objects that are in no snapshot. */
 #define RR_CEPH_HEAD (UINT64_MAX - 1)
@@ -39,32 +34,22 @@ struct rr_ceph {
 	/* RFC 1813, 3.3.7: the verifier of writes, a random number that is made at the start and changes
 	 * where data could not be stored. */
 	_Atomic uint64_t verifier;
-	pthread_mutex_t lock; /* protects rr_vfs_open.holders */
 	struct rr_reserve reserve;
 };
 
-/* An open belongs to the caller until close(), then to the jobs that use it, the last of which is "closing".
- */
 struct rr_vfs_open {
-	struct rr_reservation reservation;
+	struct rr_crewed_open base;
 	struct rr_ceph *ceph;
 	struct Inode *inode;
 	struct Fh *file;
 	uint64_t number, snapshot;
-	uint32_t export;  /* hash of the export's name */
-	uint32_t holders; /* the caller and the jobs that use it; under the lock */
-	struct {
-		struct rr_crew_job job;
-		struct rr_ceph_vfs *vfs;  /* the provider whose crew closes the file */
-		struct rr_vfs_call *call; /* ends when the file is closed; may be NULL */
-	} closing;
+	uint32_t export; /* hash of the export's name */
 };
 
 /* A provider. */
 struct rr_ceph_vfs {
-	struct rr_vfs vfs;
+	struct rr_crewed base;
 	struct rr_ceph *ceph;
-	struct rr_crew *crew;
 };
 
 /* An object of an operation. */
@@ -79,36 +64,14 @@ struct rr_ceph_object {
 
 /* An operation under way. */
 struct rr_ceph_job {
-	struct rr_crew_job crew;
-	struct rr_ceph_vfs *vfs;
+	struct rr_crewed_job base;
 	struct rr_ceph *ceph;
-	struct rr_vfs_call *call;
-	enum rr_vfs_operation operation;
-	const struct rr_vfs_row *row; /* of the operation */
 	struct rr_ceph_object object, second;
 	UserPerm *caller; /* the caller's identity for libcephfs, while a thread executes the job */
-	enum rr_vfs_status status;
-	uint8_t *list; /* of a readdir: the entries that the thread found, for the loop's thread (list.c) */
-	uint32_t list_size, list_room; /* octets of list: in use, and in all */
-	bool list_search; /* the caller may search the directory, and so look at the objects in it */
 };
 
-extern enum rr_vfs_status (*const rr_ceph_runs[RR_VFS_OPERATIONS])(struct rr_ceph_job *job);
 extern const struct rr_vfs_ops rr_ceph_ops;
-
-/* ---- job.c ---- */
-/* Begins an operation: makes a job for it. Returns RR_VFS_PENDING, or the status with which the operation has
- * ended where no job could be made. */
-enum rr_vfs_status rr_ceph_begin(
-	struct rr_vfs *vfs, enum rr_vfs_operation operation, struct rr_vfs_call *call);
-/* Cancels the operation of this call where no thread has begun it: it then ends with RR_VFS_CANCELLED. Any
- * other operation goes on to its end. */
-void rr_ceph_cancel(struct rr_vfs *vfs, struct rr_vfs_call *call);
-
-/* ---- run.c ---- */
-/* Executes a job, in a thread of the crew: the function run() of a struct rr_crew_job. Returns true, because
- * the job has then ended. */
-bool rr_ceph_run(struct rr_crew_job *crew, void *member);
+extern const struct rr_crewed_steps rr_ceph_steps;
 
 /* ---- handle.c ---- */
 /* Derives the keys and hashes for handles, and the file system's identity. Errors: INVAL: two exports have
@@ -167,14 +130,9 @@ enum rr_vfs_status rr_ceph_may_use(struct rr_ceph_job *job, uint32_t access);
  * the file's attributes. */
 enum rr_vfs_status rr_ceph_may_use_found(
 	struct rr_ceph_job *job, const struct ceph_statx *st, uint32_t access);
-enum rr_vfs_status rr_ceph_close(struct rr_vfs *vfs, struct rr_vfs_open *open, struct rr_vfs_call *call);
-/* Takes a reference to an open. */
-void rr_ceph_open_hold(struct rr_vfs_open *open);
-/* Gives a reference to an open back, in the loop's thread. With the last reference, the crew of vfs closes
- * the open's file, and the open is freed. call may be NULL. Returns RR_VFS_PENDING where call ends later,
- * with RR_VFS_OK, because the crew closes the file; else RR_VFS_OK. */
-enum rr_vfs_status rr_ceph_open_put(
-	struct rr_ceph_vfs *vfs, struct rr_vfs_open *open, struct rr_vfs_call *call);
+/* Close the file of an open, and free the open (struct rr_crewed_steps). */
+void rr_ceph_close_file(struct rr_vfs_open *open);
+void rr_ceph_free_open(struct rr_vfs_open *open);
 
 /* ---- data.c ---- */
 /* Brings what was written to a file or directory to stable storage; where data_only is true, without those
@@ -199,7 +157,6 @@ enum rr_vfs_status rr_ceph_link(struct rr_ceph_job *job);
 enum rr_vfs_status rr_ceph_remove(struct rr_ceph_job *job);
 enum rr_vfs_status rr_ceph_rename(struct rr_ceph_job *job);
 enum rr_vfs_status rr_ceph_readdir(struct rr_ceph_job *job);
-void rr_ceph_readdir_end(struct rr_ceph_job *job);
 enum rr_vfs_status rr_ceph_getxattr(struct rr_ceph_job *job);
 enum rr_vfs_status rr_ceph_setxattr(struct rr_ceph_job *job);
 enum rr_vfs_status rr_ceph_listxattr(struct rr_ceph_job *job);

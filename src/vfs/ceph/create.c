@@ -96,7 +96,7 @@ create_entry(struct create_plan *plan)
 	struct Fh *file;
 	int result;
 
-	if ((type == S_IFBLK || type == S_IFCHR) && plan->job->call->caller->uid != 0)
+	if ((type == S_IFBLK || type == S_IFCHR) && plan->job->base.call->caller->uid != 0)
 		return -EPERM;
 	if (type == S_IFDIR)
 		return lib->ll_mkdir(ceph->mount, directory, plan->text, plan->mode, &plan->inode, &plan->st,
@@ -226,7 +226,7 @@ create_do(struct create_plan *plan)
 enum rr_vfs_status
 rr_ceph_create(struct rr_ceph_job *job)
 {
-	struct rr_vfs_create *create = (struct rr_vfs_create *)job->call;
+	struct rr_vfs_create *create = (struct rr_vfs_create *)job->base.call;
 	struct create_plan plan = { .job = job,
 		.create = create,
 		.set = create->set,

@@ -58,7 +58,7 @@ data_read(struct rr_ceph_job *job, struct Fh *file, const struct rr_vfs_read *re
 enum rr_vfs_status
 rr_ceph_read(struct rr_ceph_job *job)
 {
-	struct rr_vfs_read *read = (struct rr_vfs_read *)job->call;
+	struct rr_vfs_read *read = (struct rr_vfs_read *)job->base.call;
 	struct ceph_statx st;
 	struct Fh *file;
 	enum rr_vfs_status status = rr_ceph_use(job, RR_VFS_SHARE_READ, &file);
@@ -102,7 +102,7 @@ data_write(struct rr_ceph_job *job, struct Fh *file, const struct rr_vfs_write *
 enum rr_vfs_status
 rr_ceph_write(struct rr_ceph_job *job)
 {
-	struct rr_vfs_write *write = (struct rr_vfs_write *)job->call;
+	struct rr_vfs_write *write = (struct rr_vfs_write *)job->base.call;
 	struct Fh *file;
 	enum rr_vfs_status status = rr_ceph_use(job, RR_VFS_SHARE_WRITE, &file);
 	int64_t count;
@@ -130,7 +130,7 @@ rr_ceph_write(struct rr_ceph_job *job)
 enum rr_vfs_status
 rr_ceph_commit(struct rr_ceph_job *job)
 {
-	struct rr_vfs_commit *commit = (struct rr_vfs_commit *)job->call;
+	struct rr_vfs_commit *commit = (struct rr_vfs_commit *)job->base.call;
 	enum rr_vfs_status status = rr_ceph_sync(job, job->object.inode, false);
 
 	/* The verifier is taken after the data was stored: see struct rr_vfs_write. */
@@ -141,7 +141,7 @@ rr_ceph_commit(struct rr_ceph_job *job)
 enum rr_vfs_status
 rr_ceph_deallocate(struct rr_ceph_job *job)
 {
-	struct rr_vfs_space *space = (struct rr_vfs_space *)job->call;
+	struct rr_vfs_space *space = (struct rr_vfs_space *)job->base.call;
 	const struct rr_ceph *ceph = job->ceph;
 	struct Fh *file;
 	enum rr_vfs_status status;

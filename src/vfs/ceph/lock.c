@@ -51,7 +51,7 @@ lock_conflict(struct rr_vfs_lock *lock, const struct flock *range)
 enum rr_vfs_status
 rr_ceph_lock(struct rr_ceph_job *job)
 {
-	struct rr_vfs_lock *lock = (struct rr_vfs_lock *)job->call;
+	struct rr_vfs_lock *lock = (struct rr_vfs_lock *)job->base.call;
 	struct rr_vfs_open *open = lock->open;
 	const struct rr_ceph *ceph = job->ceph;
 	uint64_t owner = (uintptr_t)open;
@@ -63,7 +63,7 @@ rr_ceph_lock(struct rr_ceph_job *job)
 
 	if (status != RR_VFS_OK)
 		return status;
-	if (!lock->test && (open->reservation.access & needed) != needed)
+	if (!lock->test && (open->base.reservation.access & needed) != needed)
 		return RR_VFS_OPEN_MODE;
 	obstacle = range;
 	if (!lock->test) {

@@ -46,7 +46,7 @@ names_stat(struct rr_ceph_job *job, const struct rr_ceph_object *directory, cons
 enum rr_vfs_status
 rr_ceph_lookup(struct rr_ceph_job *job)
 {
-	struct rr_vfs_lookup *lookup = (struct rr_vfs_lookup *)job->call;
+	struct rr_vfs_lookup *lookup = (struct rr_vfs_lookup *)job->base.call;
 	char text[RR_VFS_NAME_MAX + 1];
 	struct ceph_statx st;
 	enum rr_vfs_status status = names_directory(job, &job->object, &st);
@@ -55,7 +55,7 @@ rr_ceph_lookup(struct rr_ceph_job *job)
 		status = rr_vfs_name(lookup->name, text);
 	if (status != RR_VFS_OK && status != RR_VFS_BAD_NAME)
 		return status;
-	if (status == RR_VFS_BAD_NAME && !rr_ceph_may(&st, job->call->caller, 1))
+	if (status == RR_VFS_BAD_NAME && !rr_ceph_may(&st, job->base.call->caller, 1))
 		return RR_VFS_ACCESS;
 	/* "." in any directory, and ".." in an export's root, is the directory itself, whose attributes st
 	 * has already. Any other name, and ".." elsewhere, is looked up. */
@@ -74,7 +74,7 @@ rr_ceph_lookup(struct rr_ceph_job *job)
 enum rr_vfs_status
 rr_ceph_link(struct rr_ceph_job *job)
 {
-	struct rr_vfs_link *link = (struct rr_vfs_link *)job->call;
+	struct rr_vfs_link *link = (struct rr_vfs_link *)job->base.call;
 	const struct rr_ceph *ceph = job->ceph;
 	char text[RR_VFS_NAME_MAX + 1];
 	struct ceph_statx st, there;
@@ -94,7 +94,7 @@ rr_ceph_link(struct rr_ceph_job *job)
 		return RR_VFS_ISDIR;
 	/* The caller needs no permission on the file itself. */
 	status = rr_ceph_stat(job, job->second.inode, &st);
-	if (status == RR_VFS_OK && !rr_ceph_may(&st, job->call->caller, 3))
+	if (status == RR_VFS_OK && !rr_ceph_may(&st, job->base.call->caller, 3))
 		return RR_VFS_ACCESS;
 	if (status != RR_VFS_OK)
 		return status;
@@ -105,7 +105,7 @@ rr_ceph_link(struct rr_ceph_job *job)
 enum rr_vfs_status
 rr_ceph_remove(struct rr_ceph_job *job)
 {
-	struct rr_vfs_remove *remove = (struct rr_vfs_remove *)job->call;
+	struct rr_vfs_remove *remove = (struct rr_vfs_remove *)job->base.call;
 	const struct rr_ceph *ceph = job->ceph;
 	char text[RR_VFS_NAME_MAX + 1];
 	struct ceph_statx st;
@@ -133,7 +133,7 @@ rr_ceph_remove(struct rr_ceph_job *job)
 static enum rr_vfs_status
 names_rename(struct rr_ceph_job *job, char old[RR_VFS_NAME_MAX + 1], char new[RR_VFS_NAME_MAX + 1])
 {
-	struct rr_vfs_rename *rename = (struct rr_vfs_rename *)job->call;
+	struct rr_vfs_rename *rename = (struct rr_vfs_rename *)job->base.call;
 	struct ceph_statx st;
 	enum rr_vfs_status status = names_directory(job, &job->object, &st);
 

@@ -21,7 +21,7 @@ xattr_check(struct rr_ceph_job *job, unsigned bits)
 		return status;
 	if (!S_ISREG(st.stx_mode) && !S_ISDIR(st.stx_mode))
 		return RR_VFS_WRONG_TYPE;
-	return rr_ceph_may(&st, job->call->caller, bits) ? RR_VFS_OK : RR_VFS_ACCESS;
+	return rr_ceph_may(&st, job->base.call->caller, bits) ? RR_VFS_OK : RR_VFS_ACCESS;
 }
 
 /* Copies the name that the call gives, with its prefix, to text, and checks object and permissions as
@@ -29,7 +29,7 @@ xattr_check(struct rr_ceph_job *job, unsigned bits)
 static enum rr_vfs_status
 xattr_begin(struct rr_ceph_job *job, unsigned bits, char text[RR_VFS_NAME_MAX + 1])
 {
-	enum rr_vfs_status status = rr_vfs_xattr_name(((struct rr_vfs_xattr *)job->call)->name, text);
+	enum rr_vfs_status status = rr_vfs_xattr_name(((struct rr_vfs_xattr *)job->base.call)->name, text);
 
 	return status == RR_VFS_OK ? xattr_check(job, bits) : status;
 }
@@ -37,7 +37,7 @@ xattr_begin(struct rr_ceph_job *job, unsigned bits, char text[RR_VFS_NAME_MAX + 
 enum rr_vfs_status
 rr_ceph_getxattr(struct rr_ceph_job *job)
 {
-	struct rr_vfs_xattr *xattr = (struct rr_vfs_xattr *)job->call;
+	struct rr_vfs_xattr *xattr = (struct rr_vfs_xattr *)job->base.call;
 	const struct rr_ceph *ceph = job->ceph;
 	char text[RR_VFS_NAME_MAX + 1];
 	enum rr_vfs_status status = xattr_begin(job, 4, text);
@@ -80,7 +80,7 @@ rr_ceph_setxattr(struct rr_ceph_job *job)
 	static const int flags[] = { [RR_VFS_XATTR_EITHER] = 0,
 		[RR_VFS_XATTR_CREATE] = XATTR_CREATE,
 		[RR_VFS_XATTR_REPLACE] = XATTR_REPLACE };
-	struct rr_vfs_xattr *xattr = (struct rr_vfs_xattr *)job->call;
+	struct rr_vfs_xattr *xattr = (struct rr_vfs_xattr *)job->base.call;
 	const struct rr_ceph *ceph = job->ceph;
 	char text[RR_VFS_NAME_MAX + 1];
 	enum rr_vfs_status status = xattr_begin(job, 2, text);
@@ -116,7 +116,7 @@ xattr_filter(struct rr_vfs_xattr *xattr, const char *names, size_t size)
 enum rr_vfs_status
 rr_ceph_listxattr(struct rr_ceph_job *job)
 {
-	struct rr_vfs_xattr *xattr = (struct rr_vfs_xattr *)job->call;
+	struct rr_vfs_xattr *xattr = (struct rr_vfs_xattr *)job->base.call;
 	const struct rr_ceph *ceph = job->ceph;
 	enum rr_vfs_status status = xattr_check(job, 4);
 	char *names;

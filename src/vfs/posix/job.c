@@ -94,7 +94,7 @@ posix_job_end(struct rr_posix_job *job)
 	enum rr_vfs_status status = job->work.status;
 
 	if (job->work.gather && status == RR_VFS_OK)
-		rr_posix_readdir_deliver(job->work.gather, rr_container(call, struct rr_vfs_readdir, call));
+		rr_gather_deliver(job->work.gather, rr_container(call, struct rr_vfs_readdir, call));
 	posix_release_opens(job);
 	rr_free(posix->env, job->work.gather);
 	rr_free(posix->env, job);
@@ -206,16 +206,6 @@ posix_storer(struct rr_posix *posix, uint64_t place)
 	return posix->storers[posix->storer_count++].storer;
 }
 
-/* Returns how the crew orders the operation: a change of entries waits for earlier changes of the same
- * directory, and a commit for earlier writes to the same file. All others have no key. */
-static enum rr_crew_order
-posix_order(const struct rr_vfs_row *row)
-{
-	if (row->flags & RR_VFS_ENTRIES)
-		return RR_CREW_CHANGE;
-	return row->flags & RR_VFS_COMMITS ? RR_CREW_COMMIT : RR_CREW_WRITE;
-}
-
 /* Sets the job's place, which stands for the file system in which the object of its call lies, or the second
  * of two objects. Also sets the keys by which the crew orders jobs: they stand for the objects that the
  * operation changes. Takes references to the opens of the objects, so that they exist until the operation
@@ -224,7 +214,7 @@ static void
 posix_job_place(struct rr_posix_job *job)
 {
 	const struct rr_vfs_row *row = job->work.row;
-	bool ordered = row->flags & (RR_VFS_ENTRIES | RR_VFS_WRITES | RR_VFS_COMMITS);
+	bool ordered = rr_crewed_order(row, &job->crew.order);
 
 	for (int i = 0; i < 2; i++) {
 		struct rr_vfs_object *object = rr_vfs_member(job->work.call, row->objects[i]);
@@ -245,7 +235,6 @@ posix_job_place(struct rr_posix_job *job)
 		job->work.opens[0] = *(struct rr_vfs_open **)rr_vfs_member(job->work.call, row->open);
 		rr_posix_open_hold(job->work.opens[0]);
 	}
-	job->crew.order = posix_order(row);
 }
 
 /* Returns the storer for the changes of a job: that of the file system in which the object of its call lies,
@@ -263,27 +252,6 @@ posix_job_storer(struct rr_posix *posix, const struct rr_posix_job *job)
 	if (!object->open && !rr_tree_is_genuine(posix->tree, object->handle))
 		return NULL;
 	return posix_storer(posix, job->crew.place);
-}
-
-/* Gets the memory that a job needs, because memory() of a call may only be called in the loop's thread: for
- * the data of a read from the call's memory(), or for the entries of a readdir. Returns RR_VFS_NO_BUFFER for
- * a read, or RR_VFS_BUSY for a readdir, if there is no memory. */
-static enum rr_vfs_status
-posix_job_equip(struct rr_posix_job *job)
-{
-	struct rr_posix_work *work = &job->work;
-
-	if (work->row->flags & RR_VFS_FETCHES) {
-		struct rr_vfs_read *read = rr_container(work->call, struct rr_vfs_read, call);
-
-		if (!read->data && read->size > 0)
-			read->data = read->memory(read, read->size);
-		return read->data || read->size == 0 ? RR_VFS_OK : RR_VFS_NO_BUFFER;
-	}
-	if (!(work->row->flags & RR_VFS_LISTS))
-		return RR_VFS_OK;
-	work->gather = rr_posix_gather_new(work->posix->env);
-	return work->gather ? RR_VFS_OK : RR_VFS_BUSY;
 }
 
 /* ---- a read by the ring ---- */
@@ -334,7 +302,7 @@ posix_ring_begin(struct rr_posix_job *job)
 
 /* Makes a job for an operation that the loop's thread did not do, and gives the job to the ring (io_uring) or
  * to the crew. Returns RR_VFS_PENDING, or a status with which the operation has ended, because there was no
- * memory. The rest of a read has its memory already: posix_job_equip() fails only for a whole operation,
+ * memory. The rest of a read has its memory already: rr_crewed_equip() fails only for a whole operation,
  * which holds no object yet. A listing uses the processor for long (RR_CREW_BULK). */
 static enum rr_vfs_status
 posix_begin_later(struct rr_posix_work *work)
@@ -348,7 +316,7 @@ posix_begin_later(struct rr_posix_work *work)
 		return RR_VFS_BUSY;
 	}
 	job->work = *work;
-	status = posix_job_equip(job);
+	status = rr_crewed_equip(posix->env, work->row, work->call, &job->work.gather);
 	if (status != RR_VFS_OK) {
 		rr_free(posix->env, job);
 		return status;
@@ -459,16 +427,15 @@ posix_hurry_listing(struct rr_posix_work *work, bool memory)
 	bool done;
 
 	if (!posix->gather)
-		posix->gather = rr_posix_gather_new(posix->env);
+		posix->gather = rr_gather_new(posix->env);
 	if (!posix->gather)
 		return false;
-	rr_posix_gather_clear(posix->gather);
+	rr_gather_clear(posix->gather);
 	work->gather = posix->gather;
 	done = posix_hurry_with(work, memory);
 	work->gather = NULL;
 	if (done && work->status == RR_VFS_OK)
-		rr_posix_readdir_deliver(
-			posix->gather, rr_container(work->call, struct rr_vfs_readdir, call));
+		rr_gather_deliver(posix->gather, rr_container(work->call, struct rr_vfs_readdir, call));
 	return done;
 }
 

@@ -2,7 +2,7 @@
 #ifndef RR_VFS_POSIX_POSIX_PRIVATE_H
 #define RR_VFS_POSIX_POSIX_PRIVATE_H
 
-#include "vfs/crew.h"
+#include "vfs/crewed.h"
 #include "vfs/posix/open.h"
 #include "vfs/posix/posix.h"
 #include "vfs/posix/ring.h"
@@ -15,8 +15,6 @@
 /* At most so many storers, and so many reads by io_uring at a time. */
 enum { RR_POSIX_STORERS = 8, RR_POSIX_RING = 256 };
 
-struct rr_posix_gather;
-
 struct rr_posix {
 	struct rr_vfs vfs;
 	const struct rr_env *env;
@@ -25,7 +23,7 @@ struct rr_posix {
 	struct rr_ring *ring; /* reads data that a disk has to bring; NULL: the crew does that, too */
 	bool apart;           /* the loop's thread takes on no caller's identity */
 	struct rr_posix_shared *shared;
-	struct rr_posix_gather *gather; /* for a listing that the loop's thread does at once; or NULL */
+	struct rr_gather *gather; /* for a listing that the loop's thread does at once; or NULL */
 	/* A storer (storer.h) for each file system, which "place" stands for. Where there are more file
 	 * systems, the others have no storer: the thread that does an operation there also stores its
 	 * changes. */
@@ -83,7 +81,7 @@ struct rr_posix_work {
 	struct rr_posix_rest rest;       /* of a read */
 	struct rr_vfs_readdir_room room; /* that is left of a readdir's */
 	/* For an operation that the loop's thread does not do itself. */
-	struct rr_posix_gather *gather; /* the entries of a readdir, or NULL */
+	struct rr_gather *gather;     /* the entries of a readdir, or NULL */
 	struct rr_vfs_open *opens[2]; /* opens that the call names, held until the operation ends; or NULL */
 };
 
@@ -105,7 +103,7 @@ struct rr_vfs_time rr_posix_time_unit(const struct rr_object *object);
 void rr_posix_leases_init(struct rr_posix *posix);
 void rr_posix_leases_end(struct rr_posix *posix);
 
-/* ---- op/data.c, op/readdir.c ---- */
+/* ---- op/data.c ---- */
 
 /* Reads the rest of a read (work->rest), waiting for the disk, fills in the read's output, and gives the
  * subject back. Returns the read's status. */
@@ -115,16 +113,6 @@ enum rr_vfs_status rr_posix_read_rest(struct rr_posix_work *work);
  * Fills in the read's output, gives the subject back, and returns the read's status. An error counts only
  * where no octet was read. */
 enum rr_vfs_status rr_posix_read_came(struct rr_posix_work *work, int error);
-
-/* Makes memory for the entries of a listing. The caller frees it by rr_free(). Returns NULL if there is no
- * memory. */
-struct rr_posix_gather *rr_posix_gather_new(const struct rr_env *env);
-/* Forgets the entries that were gathered. */
-void rr_posix_gather_clear(struct rr_posix_gather *gather);
-
-/* Passes the entries that were gathered to the caller's take(), in the loop's thread, and sets
- * readdir->count to the number of entries that take() accepted. */
-void rr_posix_readdir_deliver(struct rr_posix_gather *gather, struct rr_vfs_readdir *readdir);
 
 /* ---- job.c ---- */
 

@@ -11,92 +11,13 @@
 
 enum { BUFFER_SIZE = 8192 }; /* of directory entries in one system call */
 
-/* take() may be called in the loop's thread only, and only when the whole listing is there: a listing that
- * the loop's thread has begun may have to be left to a thread of the crew, from its beginning. So the entries
- * are gathered in memory, where there is a crew, and the loop's thread passes them to take() afterwards. Only
- * as many entries are gathered as the reply has room for: an entry that take() refuses was looked up for
- * nothing, and the next call looks it up again. */
-enum { GATHER_MAX = 256 << 10 };
-
-/* An entry that was gathered; its pointers point into this structure. */
-struct readdir_gathered {
-	size_t size; /* of this structure, with the name */
-	struct rr_vfs_entry entry;
-	struct rr_vfs_attributes attributes;
-	struct rr_vfs_handle handle;
-	char name[];
-};
-
-struct rr_posix_gather {
-	size_t used; /* octets in use */
-	_Alignas(max_align_t) uint8_t octets[GATHER_MAX];
-};
-
-/* Copies a directory entry into gather, from which the loop's thread will pass it to take(). Returns false
- * where gather has no room for the entry. */
-static bool
-readdir_gather(struct rr_posix_gather *gather, const struct rr_vfs_entry *entry)
-{
-	size_t align = _Alignof(struct readdir_gathered);
-	size_t size = (sizeof(struct readdir_gathered) + entry->name.length + align - 1) / align * align;
-	struct readdir_gathered *gathered = (void *)(gather->octets + gather->used);
-
-	if (size > GATHER_MAX - gather->used)
-		return false;
-	gathered->size = size;
-	gathered->entry = *entry;
-	memcpy(gathered->name, entry->name.data, entry->name.length);
-	gathered->entry.name.data = gathered->name;
-	if (entry->attributes) {
-		gathered->attributes = *entry->attributes;
-		gathered->handle = *entry->handle;
-		gathered->entry.attributes = &gathered->attributes;
-		gathered->entry.handle = &gathered->handle;
-	}
-	gather->used += size;
-	return true;
-}
-
-void
-rr_posix_readdir_deliver(struct rr_posix_gather *gather, struct rr_vfs_readdir *readdir)
-{
-	readdir->count = 0;
-	for (size_t at = 0; at < gather->used;) {
-		const struct readdir_gathered *gathered = (const void *)(gather->octets + at);
-
-		if (!readdir->take(readdir, &gathered->entry)) {
-			readdir->eof = false; /* the listing ends in front of this entry */
-			return;
-		}
-		readdir->count++;
-		at += gathered->size;
-	}
-}
-
-struct rr_posix_gather *
-rr_posix_gather_new(const struct rr_env *env)
-{
-	/* Unlike rr_alloc(), this does not write zeros into the memory, which is large. */
-	struct rr_posix_gather *gather = env->realloc(env->ctx, NULL, sizeof(*gather));
-
-	if (gather)
-		gather->used = 0;
-	return gather;
-}
-
-void
-rr_posix_gather_clear(struct rr_posix_gather *gather)
-{
-	gather->used = 0;
-}
-
 /* Copies a directory entry into work->gather; or, where there is none, passes it to take(). Returns false
  * where there is no room for the entry. */
 static bool
 readdir_hand_over(
 	struct rr_posix_work *work, struct rr_vfs_readdir *readdir, const struct rr_vfs_entry *entry)
 {
-	return work->gather ? readdir_gather(work->gather, entry) : readdir->take(readdir, entry);
+	return work->gather ? rr_gather_add(work->gather, entry) : readdir->take(readdir, entry);
 }
 
 /* Returns the inode number of a directory entry. The number of ".." is that of the directory above, as
