@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from pki import Pki, server_options
@@ -147,7 +148,7 @@ def wait_for(path, text):
     """Waits until a line with the text is in the file."""
     with open(path) as file:
         while text not in file.readline():
-            pass
+            time.sleep(0.01)
 
 
 def test_renewed(top, pki):
