@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum rr_vfs_status
 rr_vfs_errno(int error)
@@ -79,4 +80,56 @@ rr_vfs_xattr_name(struct rpcrdma_bytes name, char text[RR_VFS_NAME_MAX + 1])
 	memcpy(text + RR_VFS_XATTR_PREFIX_SIZE, name.data, name.length);
 	text[RR_VFS_XATTR_PREFIX_SIZE + name.length] = 0;
 	return RR_VFS_OK;
+}
+
+enum rr_vfs_status
+rr_vfs_xattr_names(struct rr_vfs_xattr *xattr, const char *names, size_t size)
+{
+	char *to = xattr->value;
+
+	xattr->length = 0;
+	for (const char *name = names; name < names + size; name += strlen(name) + 1) {
+		uint32_t octets;
+
+		if (strncmp(name, RR_VFS_XATTR_PREFIX, RR_VFS_XATTR_PREFIX_SIZE) != 0)
+			continue;
+		octets = (uint32_t)strlen(name + RR_VFS_XATTR_PREFIX_SIZE) + 1;
+		if (octets <= xattr->size && xattr->length <= xattr->size - octets)
+			memcpy(to + xattr->length, name + RR_VFS_XATTR_PREFIX_SIZE, octets);
+		xattr->length += octets;
+	}
+	return xattr->length > xattr->size ? RR_VFS_XATTR_SIZE : RR_VFS_OK;
+}
+
+enum rr_vfs_status
+rr_vfs_lock_range(const struct rr_vfs_lock *lock, struct flock *range)
+{
+	static const short kinds[] = {
+		[RR_VFS_UNLOCK] = F_UNLCK, [RR_VFS_LOCK_READ] = F_RDLCK, [RR_VFS_LOCK_WRITE] = F_WRLCK
+	};
+	bool to_end = lock->length == UINT64_MAX;
+
+	if (lock->length == 0 || (!to_end && lock->length > UINT64_MAX - lock->offset))
+		return RR_VFS_INVAL;
+	if (lock->offset > INT64_MAX)
+		return RR_VFS_INVAL;
+	to_end = to_end || lock->length > INT64_MAX - lock->offset;
+	*range = (struct flock){
+		.l_type = kinds[lock->kind],
+		.l_whence = SEEK_SET,
+		.l_start = (off_t)lock->offset,
+		.l_len = to_end ? 0 : (off_t)lock->length,
+	};
+	return RR_VFS_OK;
+}
+
+enum rr_vfs_status
+rr_vfs_lock_conflict(struct rr_vfs_lock *lock, const struct flock *range)
+{
+	if (range->l_type == F_UNLCK)
+		return RR_VFS_OK;
+	lock->conflict.kind = range->l_type == F_RDLCK ? RR_VFS_LOCK_READ : RR_VFS_LOCK_WRITE;
+	lock->conflict.offset = (uint64_t)range->l_start;
+	lock->conflict.length = range->l_len == 0 ? UINT64_MAX : (uint64_t)range->l_len;
+	return RR_VFS_LOCK;
 }

@@ -2,6 +2,8 @@
 #ifndef RR_VFS_SYSTEM_H
 #define RR_VFS_SYSTEM_H
 
+#include <fcntl.h>
+
 #include "vfs/vfs.h"
 
 /* These functions translate between the system calls of a file system and the terms of vfs.h. They are for
@@ -26,5 +28,18 @@ enum rr_vfs_status rr_vfs_target(struct rpcrdma_bytes target, char text[RR_VFS_T
 /* Copies the name of an extended attribute into a string, behind RR_VFS_XATTR_PREFIX. Errors: BAD_CHAR if the
  * name is empty or has a NUL; NAME_TOO_LONG. */
 enum rr_vfs_status rr_vfs_xattr_name(struct rpcrdma_bytes name, char text[RR_VFS_NAME_MAX + 1]);
+
+/* Copies those of the names of extended attributes that have the prefix, without it, to xattr->value, as far
+ * as there is room, and sets xattr->length to the octets that all of them need. names has size octets; each
+ * name ends with a zero octet. Errors: XATTR_SIZE if there is not room for all. */
+enum rr_vfs_status rr_vfs_xattr_names(struct rr_vfs_xattr *xattr, const char *names, size_t size);
+
+/* Translates the kind and the range of a lock into *range for fcntl(2). There the length 0 means "to the end
+ * of the file"; in lock->length, UINT64_MAX means that. Errors: INVAL if the range is invalid. */
+enum rr_vfs_status rr_vfs_lock_range(const struct rr_vfs_lock *lock, struct flock *range);
+
+/* Translates the answer to F_GETLK. Returns RR_VFS_OK if no lock is in the way, else RR_VFS_LOCK, with that
+ * lock in lock->conflict. */
+enum rr_vfs_status rr_vfs_lock_conflict(struct rr_vfs_lock *lock, const struct flock *range);
 
 #endif

@@ -91,26 +91,6 @@ rr_ceph_setxattr(struct rr_ceph_job *job)
 					xattr->size, flags[xattr->how], ceph->self));
 }
 
-/* Copies those names of extended attributes that begin with "user.", without this prefix, to xattr->value, as
- * far as there is room. Sets xattr->length to the number of octets that all of them need. */
-static void
-xattr_filter(struct rr_vfs_xattr *xattr, const char *names, size_t size)
-{
-	char *to = xattr->value;
-
-	xattr->length = 0;
-	for (const char *name = names; name < names + size; name += strlen(name) + 1) {
-		uint32_t octets;
-
-		if (strncmp(name, RR_VFS_XATTR_PREFIX, RR_VFS_XATTR_PREFIX_SIZE) != 0)
-			continue;
-		octets = (uint32_t)strlen(name + RR_VFS_XATTR_PREFIX_SIZE) + 1;
-		if (octets <= xattr->size && xattr->length <= xattr->size - octets)
-			memcpy(to + xattr->length, name + RR_VFS_XATTR_PREFIX_SIZE, octets);
-		xattr->length += octets;
-	}
-}
-
 /* Lists the names for a caller with the permission to read the object (4). Returns RR_VFS_XATTR_SIZE where
  * xattr->value has no room for all names; xattr->length is then the size that they need. */
 enum rr_vfs_status
@@ -131,9 +111,7 @@ rr_ceph_listxattr(struct rr_ceph_job *job)
 	status = rr_ceph_status(
 		ceph->lib.ll_listxattr(ceph->mount, job->object.inode, names, XATTR_LIST, &size, ceph->self));
 	if (status == RR_VFS_OK)
-		xattr_filter(xattr, names, size);
-	if (status == RR_VFS_OK && xattr->length > xattr->size)
-		status = RR_VFS_XATTR_SIZE;
+		status = rr_vfs_xattr_names(xattr, names, size);
 	rr_free(ceph->env, names);
 	return status;
 }

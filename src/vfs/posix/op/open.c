@@ -82,30 +82,6 @@ rr_posix_open(struct rr_posix_work *work, struct rr_vfs_call *call)
 	return status;
 }
 
-/* Translates the kind and the range of a lock into *range for fcntl(2). There the length 0 means "to the end
- * of the file"; in lock->length, UINT64_MAX means that. Returns false where the range is invalid. */
-static bool
-op_lock_range(const struct rr_vfs_lock *lock, struct flock *range)
-{
-	static const short kinds[] = {
-		[RR_VFS_UNLOCK] = F_UNLCK, [RR_VFS_LOCK_READ] = F_RDLCK, [RR_VFS_LOCK_WRITE] = F_WRLCK
-	};
-	bool to_end = lock->length == UINT64_MAX;
-
-	if (lock->length == 0 || (!to_end && lock->length > UINT64_MAX - lock->offset))
-		return false;
-	if (lock->offset > INT64_MAX)
-		return false;
-	to_end = to_end || lock->length > INT64_MAX - lock->offset;
-	*range = (struct flock){
-		.l_type = kinds[lock->kind],
-		.l_whence = SEEK_SET,
-		.l_start = (off_t)lock->offset,
-		.l_len = to_end ? 0 : (off_t)lock->length,
-	};
-	return true;
-}
-
 /* Tests whether another open has a lock that conflicts with the lock of the call. Returns RR_VFS_OK if there
  * is no such lock, else RR_VFS_LOCK, with the other open's lock in lock->conflict. */
 static enum rr_vfs_status
@@ -113,12 +89,7 @@ op_lock_test(struct rr_vfs_lock *lock, struct flock range)
 {
 	if (fcntl(lock->open->fd, F_OFD_GETLK, &range) < 0)
 		return rr_vfs_errno(errno);
-	if (range.l_type == F_UNLCK)
-		return RR_VFS_OK;
-	lock->conflict.kind = range.l_type == F_RDLCK ? RR_VFS_LOCK_READ : RR_VFS_LOCK_WRITE;
-	lock->conflict.offset = (uint64_t)range.l_start;
-	lock->conflict.length = range.l_len == 0 ? UINT64_MAX : (uint64_t)range.l_len;
-	return RR_VFS_LOCK;
+	return rr_vfs_lock_conflict(lock, &range);
 }
 
 /* Sets, removes or tests a lock of octets by the locks of open file descriptions (F_OFD_SETLK), which belong
@@ -127,12 +98,12 @@ enum rr_vfs_status
 rr_posix_lock_range(struct rr_posix_work *work, struct rr_vfs_call *call)
 {
 	struct rr_vfs_lock *lock = rr_container(call, struct rr_vfs_lock, call);
-	enum rr_vfs_status status;
 	struct flock range;
+	enum rr_vfs_status status = rr_vfs_lock_range(lock, &range);
 
 	(void)work;
-	if (!op_lock_range(lock, &range))
-		return RR_VFS_INVAL;
+	if (status != RR_VFS_OK)
+		return status;
 	if (lock->test)
 		return op_lock_test(lock, range);
 	if ((lock->kind == RR_VFS_LOCK_READ && !(lock->open->reservation.access & RR_VFS_SHARE_READ)) ||

@@ -64,28 +64,6 @@ rr_posix_getxattr(struct rr_posix_work *work, struct rr_vfs_call *call)
 	return status;
 }
 
-/* Copies those names of extended attributes that begin with "user.", without this prefix, to xattr->value, as
- * far as there is room. Returns the number of octets that all of them need. names has size octets; each name
- * ends with a zero octet. */
-static uint32_t
-xattr_filter(const char *names, ssize_t size, struct rr_vfs_xattr *xattr)
-{
-	char *to = xattr->value;
-	uint32_t length = 0;
-
-	for (const char *name = names; name < names + size; name += strlen(name) + 1) {
-		uint32_t octets;
-
-		if (strncmp(name, RR_VFS_XATTR_PREFIX, RR_VFS_XATTR_PREFIX_SIZE) != 0)
-			continue;
-		octets = (uint32_t)strlen(name + RR_VFS_XATTR_PREFIX_SIZE) + 1;
-		if (octets <= xattr->size && length <= xattr->size - octets)
-			memcpy(to + length, name + RR_VFS_XATTR_PREFIX_SIZE, octets);
-		length += octets;
-	}
-	return length;
-}
-
 enum rr_vfs_status
 rr_posix_listxattr(struct rr_posix_work *work, struct rr_vfs_call *call)
 {
@@ -103,10 +81,8 @@ rr_posix_listxattr(struct rr_posix_work *work, struct rr_vfs_call *call)
 		status = RR_VFS_BUSY;
 	else if (size < 0)
 		status = rr_vfs_errno(errno);
-	if (status == RR_VFS_OK) {
-		xattr->length = xattr_filter(names, size, xattr);
-		status = xattr->length > xattr->size ? RR_VFS_XATTR_SIZE : RR_VFS_OK;
-	}
+	if (status == RR_VFS_OK)
+		status = rr_vfs_xattr_names(xattr, names, (size_t)size);
 	rr_free(work->posix->env, names);
 	rr_posix_put(work, &at.subject);
 	return status;
