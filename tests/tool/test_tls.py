@@ -120,7 +120,7 @@ def test_said(top, pki):
     result = run("ls", "nfs://127.0.0.1:1/?xprtsec=tls")
     check("TLS over RDMA: it is said that there is none", "not over RDMA" in result.stderr and result.returncode == 1, result)
     result = run("ls", url(1, "", "tls", "tls-ca=/nowhere"))
-    check("a file that is not there", "/nowhere" in result.stderr and result.returncode == 1, result)
+    check("a file that is not there", "/nowhere" in result.stderr and "No such file" in result.stderr and result.returncode == 1, result)
 
 
 def test_rules(top, pki):

@@ -61,11 +61,13 @@ context_no_phrase(char *phrase, int size, int writes, void *ctx)
 	return 0;
 }
 
-/* Returns the last thing that OpenSSL says about a failure. */
+/* Returns the first thing that OpenSSL says about a failure: those behind it only say where it was met. */
 static const char *
 context_error(void)
 {
-	const char *reason = rr_tls_library.ERR_reason_error_string(rr_tls_library.ERR_peek_last_error());
+	unsigned long error = rr_tls_library.ERR_peek_error();
+	const char *reason = ERR_SYSTEM_ERROR(error) ? strerror(ERR_GET_REASON(error))
+						     : rr_tls_library.ERR_reason_error_string(error);
 
 	return reason ? reason : "it cannot be read";
 }

@@ -39,7 +39,7 @@
 	function(X509_STORE_set_verify_cb) function(X509_STORE_CTX_get_error)                                \
 	function(X509_STORE_CTX_set_error) function(X509_verify_cert_error_string)                           \
 	function(X509_get_subject_name) function(X509_NAME_get_text_by_NID) function(X509_free)              \
-	function(ERR_peek_last_error) function(ERR_clear_error)                     \
+	function(ERR_peek_last_error) function(ERR_peek_error) function(ERR_clear_error)                     \
 	function(ERR_reason_error_string)
 /* clang-format on */
 
