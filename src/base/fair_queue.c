@@ -60,13 +60,28 @@ rr_fair_queue_begin(struct rr_fair_queue *queue, const struct rr_fair_member *me
 }
 
 struct rr_fair_member *
+rr_fair_queue_first(const struct rr_fair_queue *queue)
+{
+	return rr_fair_queue_empty(queue) ? NULL : fair_member_of(queue->heap.first);
+}
+
+void
+rr_fair_queue_refund(struct rr_fair_queue *queue, struct rr_fair_member *member, uint64_t cost)
+{
+	if (member->waits)
+		rr_heap_remove(&queue->heap, &member->link);
+	member->tag -= rr_min(member->tag, cost);
+	if (member->waits)
+		rr_heap_add(&queue->heap, &member->link);
+}
+
+struct rr_fair_member *
 rr_fair_queue_take(struct rr_fair_queue *queue)
 {
-	struct rr_fair_member *member;
+	struct rr_fair_member *member = rr_fair_queue_first(queue);
 
-	if (rr_fair_queue_empty(queue))
+	if (!member)
 		return NULL;
-	member = fair_member_of(queue->heap.first);
 	rr_fair_queue_leave(queue, member);
 	rr_fair_queue_begin(queue, member);
 	return member;

@@ -8,7 +8,7 @@
 
 /*
  * Members that wait for their turn, in the order of the time that each of them has used: start-time fair
- * queueing, as in fair.h, for members that are objects of the caller and whose costs are charged afterwards.
+ * queueing, for members that are objects of the caller and whose costs are charged afterwards.
  * A member that used little goes before one that used much. A member that was idle goes at once. The time
  * that a member leaves to others is saved up for it, as far as the queue's credit goes: so a member that uses
  * less than the others goes before them each time, although it is charged for each of several steps.
@@ -44,6 +44,9 @@ void rr_fair_queue_leave(struct rr_fair_queue *queue, struct rr_fair_member *mem
  * before it. */
 void rr_fair_queue_begin(struct rr_fair_queue *queue, const struct rr_fair_member *member);
 
+/* Returns the member that has used least, which goes on waiting. Returns NULL if no member waits. */
+struct rr_fair_member *rr_fair_queue_first(const struct rr_fair_queue *queue);
+
 /* Takes the member that has used least out of the queue, begins its turn and returns it. Returns NULL if no
  * member waits. */
 struct rr_fair_member *rr_fair_queue_take(struct rr_fair_queue *queue);
@@ -61,6 +64,9 @@ rr_fair_queue_charge(struct rr_fair_queue *queue, struct rr_fair_member *member,
 	if (waits)
 		rr_heap_add(&queue->heap, &member->link);
 }
+
+/* Takes back a cost with which the member was charged. It may wait meanwhile: its place then changes. */
+void rr_fair_queue_refund(struct rr_fair_queue *queue, struct rr_fair_member *member, uint64_t cost);
 
 /* Tells whether no member waits. */
 static inline bool

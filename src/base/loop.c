@@ -68,7 +68,7 @@ rr_loop_new(const struct rr_env *env)
 	}
 	loop->env = env;
 	rr_heap_init(&loop->timers, loop_timer_is_before);
-	rr_payers_init(&loop->payers);
+	rr_payers_init(&loop->payers, RR_LOOP_CREDIT);
 	rr_list_init(&loop->tasks);
 	rr_list_init(&loop->graves);
 	rr_peer_log_init(&loop->peer_log, loop);

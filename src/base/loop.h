@@ -28,6 +28,10 @@ struct rr_loop;
 /* For how long a turn begins to handle descriptors with payers. */
 #define RR_LOOP_SLICE (500 * RR_MICROSECOND)
 
+/* How much of the loop's time a host, or a payer among those of its host, can save up (payer.h). It is enough
+ * for the calls of a client that does one after the other. */
+#define RR_LOOP_CREDIT (1 * RR_MILLISECOND)
+
 enum { RR_READABLE = 1, RR_WRITABLE = 2 };
 
 /* Watches a descriptor: ready() is called when something can be read or written.

@@ -4,9 +4,9 @@
 #include "base/list.h"
 
 void
-rr_payers_init(struct rr_payers *payers)
+rr_payers_init(struct rr_payers *payers, uint64_t credit)
 {
-	rr_fair_queue_init(&payers->hosts, RR_PAYER_CREDIT);
+	rr_fair_queue_init(&payers->hosts, credit);
 }
 
 void
@@ -14,7 +14,7 @@ rr_payer_host_init(const struct rr_payers *payers, struct rr_payer_host *host, u
 {
 	const struct rr_payer_left *left = &payers->left[key % RR_PAYERS_LEFT];
 
-	rr_fair_queue_init(&host->waiting, RR_PAYER_CREDIT);
+	rr_fair_queue_init(&host->waiting, payers->hosts.credit);
 	host->turn.tag = left->key == key ? left->tag : 0;
 }
 
@@ -50,6 +50,17 @@ rr_payer_leave(struct rr_payers *payers, struct rr_payer *payer)
 }
 
 struct rr_payer *
+rr_payers_first(const struct rr_payers *payers)
+{
+	struct rr_fair_member *member = rr_fair_queue_first(&payers->hosts);
+
+	if (!member)
+		return NULL;
+	member = rr_fair_queue_first(&rr_container(member, struct rr_payer_host, turn)->waiting);
+	return rr_container(member, struct rr_payer, turn);
+}
+
+struct rr_payer *
 rr_payers_take(struct rr_payers *payers)
 {
 	struct rr_fair_member *member = rr_fair_queue_take(&payers->hosts);
@@ -76,4 +87,11 @@ rr_payer_charge(struct rr_payers *payers, struct rr_payer *payer, uint64_t time)
 {
 	rr_fair_queue_charge(&payer->host->waiting, &payer->turn, time);
 	rr_fair_queue_charge(&payers->hosts, &payer->host->turn, time);
+}
+
+void
+rr_payer_refund(struct rr_payers *payers, struct rr_payer *payer, uint64_t time)
+{
+	rr_fair_queue_refund(&payer->host->waiting, &payer->turn, time);
+	rr_fair_queue_refund(&payers->hosts, &payer->host->turn, time);
 }

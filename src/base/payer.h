@@ -12,10 +12,6 @@
  * time with many connections than with one, nor with calls that are long or large.
  */
 
-/* How much time a host, or a payer among those of its host, can save up. It is enough for the calls of a
- * client that does one after the other. */
-#define RR_PAYER_CREDIT (1 * RR_MILLISECOND)
-
 /* A host: all payers of one peer address. Zeroed, and then initialised, before its first payer. */
 struct rr_payer_host {
 	struct rr_fair_member turn;   /* among the hosts, while payers of the host wait */
@@ -43,7 +39,8 @@ struct rr_payers {
 	struct rr_payer_left left[RR_PAYERS_LEFT];
 };
 
-void rr_payers_init(struct rr_payers *payers);
+/* credit: how much time a host, or a payer among those of its host, can save up. */
+void rr_payers_init(struct rr_payers *payers, uint64_t credit);
 
 /* Begins and ends the account of a host. key stands for its address, and is above 0. A host that is new has
  * as much credit as it can have, so that the first calls of a client need not wait. A host that left and
@@ -60,6 +57,9 @@ void rr_payer_wait(struct rr_payers *payers, struct rr_payer *payer);
 /* Takes the payer out of those that wait. Does nothing if it does not wait. */
 void rr_payer_leave(struct rr_payers *payers, struct rr_payer *payer);
 
+/* Returns the payer whose turn is next, which goes on waiting. Returns NULL if none waits. */
+struct rr_payer *rr_payers_first(const struct rr_payers *payers);
+
 /* Takes the payer whose turn is next out of those that wait, and returns it. Returns NULL if none waits. */
 struct rr_payer *rr_payers_take(struct rr_payers *payers);
 
@@ -69,6 +69,9 @@ void rr_payer_begin(struct rr_payers *payers, const struct rr_payer *payer);
 
 /* Charges the payer, and its host, with the time that was spent for it. It may wait meanwhile. */
 void rr_payer_charge(struct rr_payers *payers, struct rr_payer *payer, uint64_t time);
+
+/* Takes back time with which the payer, and its host, were charged. */
+void rr_payer_refund(struct rr_payers *payers, struct rr_payer *payer, uint64_t time);
 
 /* Tells whether the turn of a comes before that of b: its host, or of two payers of one host the payer
  * itself, has used less. */

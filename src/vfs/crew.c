@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <rpcrdma/error.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -172,12 +173,21 @@ crew_grow(struct rr_crew *crew)
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
+/* Returns how many processors the calling thread may use; 1 if the system does not say. */
+static uint32_t
+crew_processors(void)
+{
+	cpu_set_t set;
+
+	return sched_getaffinity(0, sizeof(set), &set) == 0 ? (uint32_t)CPU_COUNT(&set) : 1;
+}
+
 int
 rr_crew_new(const struct rr_env *env, struct rr_loop *loop, const struct rr_crew_config *config,
 	struct rr_crew **crew)
 {
 	struct rr_crew *new = rr_alloc(env, sizeof(*new) + config->max * sizeof(new->members[0]));
-	int fd;
+	int fd, error;
 
 	if (!new)
 		return -RPCRDMA_ERR_NOMEM;
@@ -185,12 +195,12 @@ rr_crew_new(const struct rr_env *env, struct rr_loop *loop, const struct rr_crew
 	new->loop = loop;
 	new->config = *config;
 	new->watch.ready = crew_ready;
-	rr_crew_queue_init(&new->queue, config->max);
+	error = rr_crew_queue_init(&new->queue, env, config->max, crew_processors());
 	rr_list_init(&new->ended);
 	pthread_mutex_init(&new->lock, NULL);
 	pthread_cond_init(&new->wanted, NULL);
 	fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (fd >= 0 && rr_loop_watch(loop, &new->watch, fd, RR_READABLE) == 0)
+	if (!error && fd >= 0 && rr_loop_watch(loop, &new->watch, fd, RR_READABLE) == 0)
 		crew_grow(new);
 	if (new->count > 0) {
 		*crew = new;
@@ -199,7 +209,7 @@ rr_crew_new(const struct rr_env *env, struct rr_loop *loop, const struct rr_crew
 	/* rr_crew_free() closes watch.fd unless it is negative. Without rr_loop_watch() it is not set yet. */
 	new->watch.fd = fd;
 	rr_crew_free(new);
-	return -RPCRDMA_ERR_SYSTEM;
+	return error ? error : -RPCRDMA_ERR_SYSTEM;
 }
 
 void
@@ -219,6 +229,7 @@ rr_crew_free(struct rr_crew *crew)
 	rr_loop_unwatch(crew->loop, &crew->watch);
 	if (crew->watch.fd >= 0)
 		close(crew->watch.fd);
+	rr_crew_queue_free(&crew->queue);
 	pthread_cond_destroy(&crew->wanted);
 	pthread_mutex_destroy(&crew->lock);
 	rr_free(crew->env, crew);

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* This file decides which job of a crew begins next (crew_queue.h). A job waits first for earlier jobs with a
- * key in common, as its nodes show; then it is ready, in the heap of its place, and waits for a thread. */
+ * key in common, as its nodes show; then it is ready, in its owner's account, and waits for a thread. */
 #include "vfs/crew_queue.h"
+
+#include <string.h>
+
+#include "base/checked.h"
 
 /* ---- keys ---- */
 
@@ -79,71 +83,91 @@ queue_hand_over(struct rr_crew_node *from, struct rr_crew_node *to)
 
 /* ---- places ---- */
 
-/* Returns the index of the entry in queue->places for a place (a file system): the entry that the place has
- * already; else an entry without jobs, which then belongs to the place; else, where all entries have jobs,
- * one that the place then shares with another place. */
+/* Tells whether there are jobs in the file system of this entry, or accounts of some. */
+static bool
+queue_is_used(const struct rr_crew_place *entry)
+{
+	return entry->busy > 0 || entry->share.owners > 0 || entry->share.others.jobs > 0;
+}
+
+/* Returns the index of the entry in queue->places for a place (a file system): the entry that the place had
+ * last; else an entry without jobs, which then belongs to the place; else, where all entries have jobs, one
+ * that the place then shares with another place. */
 static uint32_t
 queue_place(struct rr_crew_queue *queue, uint64_t place)
 {
 	uint32_t vacant = RR_CREW_PLACES;
 
 	for (uint32_t i = 0; i < RR_CREW_PLACES; i++) {
-		struct rr_crew_place *entry = &queue->places[i];
-		bool used = entry->busy > 0 || entry->ready.first;
-
-		if (used && entry->place == place)
+		if (queue->places[i].place == place)
 			return i;
-		if (!used && vacant == RR_CREW_PLACES)
+		if (!queue_is_used(&queue->places[i]) && vacant == RR_CREW_PLACES)
 			vacant = i;
 	}
 	if (vacant == RR_CREW_PLACES)
 		return (uint32_t)(place % RR_CREW_PLACES);
 	queue->places[vacant].place = place;
+	rr_crew_share_init(&queue->places[vacant].share);
 	return vacant;
 }
 
 /* Tells whether one more job may begin in the file system of this entry. A first job always may. A further
  * job may where fewer threads work there than are free, so that a file system that hangs leaves threads to
- * the others. Where the place has the bit RR_CREW_BULK, at most RR_CREW_BULK_MAX jobs may run; for the place
+ * the others. Where the place has the bit RR_CREW_BULK, at most queue->bulk_max jobs may run; for the place
  * RR_CREW_ANYWHERE there is no bound. */
 static bool
 queue_has_room(const struct rr_crew_queue *queue, const struct rr_crew_place *entry)
 {
-	if (entry->place & RR_CREW_BULK && entry->busy >= RR_CREW_BULK_MAX)
+	if (entry->place & RR_CREW_BULK && entry->busy >= queue->bulk_max)
 		return false;
 	return entry->place == RR_CREW_ANYWHERE || entry->busy == 0 || entry->busy < queue->max - queue->busy;
 }
 
-/* Puts a job that does not wait for other jobs any more into the heap of ready jobs of its place (its file
- * system). The job's turn, by which the heap is ordered, lets the owners of jobs share the threads fairly. */
+/* Puts a job that does not wait for other jobs any more behind the ready jobs of its owner. */
 static void
 queue_make_ready(struct rr_crew_queue *queue, struct rr_crew_job *job)
 {
-	rr_fair_enter(&queue->fair, job->owner, &job->turn);
+	struct rr_crew_share *share;
+
 	job->at = queue_place(queue, job->place);
-	rr_heap_add(&queue->places[job->at].ready, &job->ready);
+	share = &queue->places[job->at].share;
+	job->account = rr_crew_share_join(&queue->accounts, share, job->at, job->host, job->owner);
+	rr_list_append(&job->account->ready, &job->ready);
+	rr_payer_wait(&share->payers, &job->account->payer);
 	queue->ready++;
 }
 
-/* The order of ready jobs in the heap of a place: the job of the owner whose jobs took the least time is
- * first. */
-static bool
-queue_job_is_before(struct rr_heap_link *a, struct rr_heap_link *b)
+/* Takes a job out of the ready jobs of its owner. */
+static void
+queue_take_ready(struct rr_crew_queue *queue, struct rr_crew_job *job)
 {
-	return rr_fair_is_before(&rr_container(a, struct rr_crew_job, ready)->turn,
-		&rr_container(b, struct rr_crew_job, ready)->turn);
+	struct rr_payers *payers = &queue->places[job->at].share.payers;
+
+	rr_list_remove(&job->ready);
+	if (rr_list_empty(&job->account->ready))
+		rr_payer_leave(payers, &job->account->payer);
+	queue->ready--;
 }
 
 /* ---- jobs ---- */
 
-void
-rr_crew_queue_init(struct rr_crew_queue *queue, uint32_t max)
+int
+rr_crew_queue_init(struct rr_crew_queue *queue, const struct rr_env *env, uint32_t max, uint32_t processors)
 {
-	*queue = (struct rr_crew_queue){ .max = max };
+	memset(queue, 0, sizeof(*queue));
+	queue->max = max;
+	queue->bulk_max = processors < 2 ? 2 : rr_min(processors, RR_CREW_BULK_MAX);
 	for (uint32_t i = 0; i < RR_CREW_PLACES; i++)
-		rr_heap_init(&queue->places[i].ready, queue_job_is_before);
+		rr_crew_share_init(&queue->places[i].share);
 	for (uint32_t i = 0; i < RR_CREW_BUCKETS; i++)
 		rr_list_init(&queue->buckets[i]);
+	return rr_crew_accounts_init(&queue->accounts, env);
+}
+
+void
+rr_crew_queue_free(struct rr_crew_queue *queue)
+{
+	rr_crew_accounts_end(&queue->accounts);
 }
 
 void
@@ -153,6 +177,7 @@ rr_crew_queue_add(struct rr_crew_queue *queue, struct rr_crew_job *job)
 	job->waits = true;
 	job->before = 0;
 	rr_list_init(&job->link);
+	rr_list_init(&job->ready);
 	for (int i = 0; i < RR_CREW_KEYS; i++) {
 		job->nodes[i] = (struct rr_crew_node){ .key = job->keys[i], .order = job->order, .job = job };
 		/* A job with one key twice must not wait for itself. */
@@ -172,9 +197,13 @@ rr_crew_queue_next(const struct rr_crew_queue *queue)
 {
 	for (uint32_t i = 0; i < RR_CREW_PLACES && queue->count > 0; i++) {
 		const struct rr_crew_place *entry = &queue->places[(queue->turn + i) % RR_CREW_PLACES];
+		const struct rr_payer *payer = rr_payers_first(&entry->share.payers);
 
-		if (entry->ready.first && queue_has_room(queue, entry))
-			return rr_container(entry->ready.first, struct rr_crew_job, ready);
+		if (payer && queue_has_room(queue, entry)) {
+			const struct rr_crew_owner *owner = payer->ctx;
+
+			return rr_container(owner->ready.next, struct rr_crew_job, ready);
+		}
 	}
 	return NULL;
 }
@@ -182,25 +211,30 @@ rr_crew_queue_next(const struct rr_crew_queue *queue)
 void
 rr_crew_queue_begin(struct rr_crew_queue *queue, struct rr_crew_job *job, struct rr_crew_slot *slot)
 {
-	rr_heap_remove(&queue->places[job->at].ready, &job->ready);
-	rr_fair_begin(&queue->fair, &job->turn);
-	slot->turn = job->turn;
+	struct rr_crew_share *share = &queue->places[job->at].share;
+
+	rr_payer_begin(&share->payers, &job->account->payer);
+	queue_take_ready(queue, job);
+	slot->account = job->account;
+	slot->charged = rr_crew_share_begin(share, job->account);
 	job->waits = false;
 	slot->job = job;
-	slot->place = job->at;
+	slot->place = slot->shared = job->at;
 	for (int i = 0; i < RR_CREW_KEYS; i++)
 		queue_hand_over(&job->nodes[i], &slot->nodes[i]);
 	queue->places[job->at].busy++;
 	queue->busy++;
 	queue->count--;
-	queue->ready--;
 	queue->turn = (job->at + 1) % RR_CREW_PLACES;
 }
 
 void
 rr_crew_queue_end(struct rr_crew_queue *queue, struct rr_crew_slot *slot, uint64_t spent)
 {
-	rr_fair_end(&queue->fair, &slot->turn, spent);
+	struct rr_crew_share *share = &queue->places[slot->shared].share;
+
+	rr_crew_share_end(share, slot->account, slot->charged, spent);
+	rr_crew_share_leave(&queue->accounts, share, slot->account);
 	slot->job = NULL;
 	queue->places[slot->place].busy--;
 	queue->busy--;
@@ -228,9 +262,8 @@ rr_crew_queue_withdraw(struct rr_crew_queue *queue, struct rr_crew_job *job)
 {
 	/* A job that waits for no earlier job is ready. */
 	if (job->before == 0) {
-		rr_heap_remove(&queue->places[job->at].ready, &job->ready);
-		rr_fair_leave(&queue->fair, &job->turn);
-		queue->ready--;
+		queue_take_ready(queue, job);
+		rr_crew_share_leave(&queue->accounts, &queue->places[job->at].share, job->account);
 	}
 	job->waits = false;
 	queue->count--;

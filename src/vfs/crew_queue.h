@@ -5,9 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/heap.h"
 #include "base/list.h"
-#include "base/share/fair.h"
+#include "vfs/crew_share.h"
 
 /*
  * The queue decides which job of a crew begins next. The queue itself uses neither threads nor locks.
@@ -20,9 +19,11 @@
  * have an order in two cases: a change begins when all changes that came before it have ended, and a commit
  * begins when all writes that came before it have ended.
  *
- * A job has an owner: a number that stands for a client's connection, mostly. Of the jobs of one place that
- * may begin, the job of the owner whose jobs took the least time goes first (base/share/fair.h). So an owner
- * with many or long jobs delays its own jobs only.
+ * A job has an owner: a number that stands for a client's connection, mostly; and a host: a number that
+ * stands for the address of that client. Of the jobs of one place that may begin, that of the host goes first
+ * whose jobs took the least time, and of a host that of the owner whose jobs took the least time
+ * (crew_share.h). So a host with many connections, and an owner with many or long jobs, delays its own jobs
+ * only.
  */
 
 enum { RR_CREW_KEYS = 2, RR_CREW_PLACES = 32, RR_CREW_BUCKETS = 64 };
@@ -32,7 +33,8 @@ enum { RR_CREW_ANYWHERE = 0 };
 
 /* A place with this bit counts as a place of its own, beside the same number without the bit. It is for jobs
  * that use the processor for long and do not wait. At most RR_CREW_BULK_MAX jobs of such a place run at a
- * time: more of them would not end sooner, and would keep the processors from other jobs. */
+ * time, and no more than there are processors, but two in any case: more of them would not end sooner, and
+ * would keep the processors from other jobs. */
 #define RR_CREW_BULK (UINT64_C(1) << 63)
 enum { RR_CREW_BULK_MAX = 8 };
 
@@ -51,7 +53,7 @@ struct rr_crew_node {
 
 struct rr_crew_job {
 	uint64_t place;
-	uint64_t owner;
+	uint64_t host, owner;        /* owner 0: the job is for nobody */
 	uint64_t keys[RR_CREW_KEYS]; /* 0: no key */
 	enum rr_crew_order order;    /* for all keys */
 	/* Does the job, in a thread of the crew; member is the pointer that the crew's enlist() made for that
@@ -62,12 +64,12 @@ struct rr_crew_job {
 	bool cancelled;                        /* set by the crew: run() was not called */
 
 	/* The members from here on are private to the queue and the crew. */
-	bool waits;          /* the job is in the queue: no thread has begun it */
-	uint32_t before;     /* jobs that have to end before this job begins, counted once for each key */
-	struct rr_list link; /* the crew's: in its list of ended jobs */
-	struct rr_heap_link ready; /* in places[at].ready, while the job waits for a thread only */
-	uint32_t at;               /* index in rr_crew_queue.places */
-	struct rr_fair_turn turn;
+	bool waits;           /* the job is in the queue: no thread has begun it */
+	uint32_t before;      /* jobs that have to end before this job begins, counted once for each key */
+	struct rr_list link;  /* the crew's: in its list of ended jobs */
+	struct rr_list ready; /* in `ready` of its account, while the job waits for a thread only */
+	uint32_t at;          /* index in rr_crew_queue.places */
+	struct rr_crew_owner *account; /* there, of its owner */
 	struct rr_crew_node nodes[RR_CREW_KEYS];
 };
 
@@ -76,29 +78,36 @@ struct rr_crew_job {
 struct rr_crew_slot {
 	const struct rr_crew_job *job; /* only compared, never followed; NULL: no job is at work */
 	uint32_t place;                /* index in rr_crew_queue.places */
-	struct rr_fair_turn turn;
+	uint32_t shared;               /* the same of the place in which the job began */
+	struct rr_crew_owner *account; /* there, of its owner */
+	uint64_t charged;              /* with which it was charged so far */
 	struct rr_crew_node nodes[RR_CREW_KEYS];
 };
 
 struct rr_crew_place {
-	uint64_t place;       /* as in struct rr_crew_job; counts only while there are jobs here */
-	uint32_t busy;        /* jobs at work */
-	struct rr_heap ready; /* jobs that wait for a thread only */
+	uint64_t place;             /* as in struct rr_crew_job; counts only while there are jobs here */
+	uint32_t busy;              /* jobs at work */
+	struct rr_crew_share share; /* with the jobs that wait for a thread only */
 };
 
 struct rr_crew_queue {
-	uint32_t max, busy;  /* jobs at work: at most, and now */
-	uint32_t count;      /* jobs that wait, for earlier jobs or for a thread */
-	uint32_t ready;      /* of these, jobs that wait for a thread only */
-	uint32_t turn;       /* index of the place from which the next search for a job begins */
-	struct rr_fair fair; /* the turns of owners */
+	uint32_t max, busy;               /* jobs at work: at most, and now */
+	uint32_t bulk_max;                /* the same of a place with RR_CREW_BULK */
+	uint32_t count;                   /* jobs that wait, for earlier jobs or for a thread */
+	uint32_t ready;                   /* of these, jobs that wait for a thread only */
+	uint32_t turn;                    /* index of the place from which the next search for a job begins */
+	struct rr_crew_accounts accounts; /* of owners */
 	/* If there are more places than entries, several share an entry. */
 	struct rr_crew_place places[RR_CREW_PLACES];
 	struct rr_list buckets[RR_CREW_BUCKETS]; /* of nodes, by key */
 };
 
-/* Prepares a queue for a crew of at most max threads. */
-void rr_crew_queue_init(struct rr_crew_queue *queue, uint32_t max);
+/* Prepares a queue for a crew of at most max threads on so many processors. Returns 0 or -RPCRDMA_ERR_NOMEM;
+ * rr_crew_queue_free() must be called even then. */
+int rr_crew_queue_init(
+	struct rr_crew_queue *queue, const struct rr_env *env, uint32_t max, uint32_t processors);
+/* Frees what the queue has allocated. There must be no jobs any more. */
+void rr_crew_queue_free(struct rr_crew_queue *queue);
 
 /* Adds a job, which comes after all jobs that are in the queue or at work. */
 void rr_crew_queue_add(struct rr_crew_queue *queue, struct rr_crew_job *job);

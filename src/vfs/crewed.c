@@ -147,7 +147,8 @@ rr_crewed_close(struct rr_vfs *vfs, struct rr_vfs_open *given, struct rr_vfs_cal
 		return RR_VFS_OK;
 	open->closing.vfs = crewed;
 	open->closing.call = call;
-	open->closing.job = (struct rr_crew_job){ .owner = call ? call->owner : 0,
+	open->closing.job = (struct rr_crew_job){ .host = call ? call->host : 0,
+		.owner = call ? call->owner : 0,
 		.keys = { open->reservation.file.number },
 		.order = RR_CREW_CHANGE,
 		.run = crewed_close_run,
@@ -228,7 +229,9 @@ rr_crewed_begin(struct rr_vfs *vfs, enum rr_vfs_operation operation, struct rr_v
 
 	if (!job)
 		return RR_VFS_BUSY;
-	job->crew = (struct rr_crew_job){ .run = crewed_run, .done = crewed_done, .owner = call->owner };
+	job->crew = (struct rr_crew_job){
+		.run = crewed_run, .done = crewed_done, .host = call->host, .owner = call->owner
+	};
 	job->vfs = crewed;
 	job->call = call;
 	job->operation = operation;

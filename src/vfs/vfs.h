@@ -229,8 +229,9 @@ struct rr_vfs_set {
 /* Each operation's structure begins with this. */
 struct rr_vfs_call {
 	const struct rr_vfs_caller *caller; /* in */
-	uint64_t owner; /* in: a number that stands for the client's connection. The provider divides the time
-			   of its threads fairly among owners (crew_queue.h). */
+	/* in: numbers that stand for the client's address and for its connection. The provider divides the
+	 * time of its threads fairly among hosts, and among the owners of a host (crew_queue.h). */
+	uint64_t host, owner;
 	void (*done)(struct rr_vfs_call *call); /* in: see the top of this file */
 	/* out, when done() is called. At the beginning of an operation, the front door sets it for the
 	 * provider: RR_VFS_OK, or the status with which the operation is to end because it is refused. */

@@ -3,6 +3,8 @@
 
 #include "base/payer.h"
 
+#define CREDIT (1 * RR_MILLISECOND)
+
 enum { HOSTS = 4, PAYERS = 8 };
 
 struct all {
@@ -15,7 +17,7 @@ static void
 begin(struct all *all)
 {
 	*all = (struct all){ .payers.hosts.clock = 0 };
-	rr_payers_init(&all->payers);
+	rr_payers_init(&all->payers, CREDIT);
 	for (int i = 0; i < HOSTS; i++)
 		rr_payer_host_init(&all->payers, &all->hosts[i], (uint64_t)i + 1);
 	for (int i = 0; i < PAYERS; i++)
@@ -71,12 +73,12 @@ who_uses_little_is_next_at_each_step(void **state)
 		serve(&all, RR_MILLISECOND);
 	for (int i = 0; i < 4; i++) {
 		rr_payer_begin(&all.payers, &all.of[0]);
-		rr_payer_charge(&all.payers, &all.of[0], RR_PAYER_CREDIT / 8);
+		rr_payer_charge(&all.payers, &all.of[0], CREDIT / 8);
 		rr_payer_wait(&all.payers, &all.of[0]);
 		assert_ptr_equal(rr_payers_take(&all.payers), &all.of[0]);
 	}
 	/* Its credit has an end. */
-	rr_payer_charge(&all.payers, &all.of[0], 3 * RR_PAYER_CREDIT);
+	rr_payer_charge(&all.payers, &all.of[0], 3 * CREDIT);
 	rr_payer_wait(&all.payers, &all.of[0]);
 	assert_ptr_not_equal(rr_payers_take(&all.payers), &all.of[0]);
 }

@@ -259,6 +259,7 @@ struct asker {
 	struct rr_pool_waiter waiter;
 	struct rr_party *party;
 	bool woken, wanted;
+	int turn;
 	void *buffer;
 };
 
@@ -268,6 +269,7 @@ ask_for_another(struct rr_pool_waiter *waiter)
 	struct asker *asker = rr_container(waiter, struct asker, waiter);
 
 	asker->woken = true;
+	asker->turn = ++turns;
 	asker->wanted = rr_pool_is_wanted(pool);
 	asker->buffer = rr_pool_get(pool, NULL, 4096);
 }
@@ -301,6 +303,33 @@ a_request_inside_wake_does_not_overtake_those_that_the_round_comes_to(void **sta
 	rr_pool_put(pool, second.buffer);
 	rr_party_end(first.party, &first);
 	rr_party_end(second.party, &second);
+}
+
+/* Of those that wait, that comes first whose connection has used least of the loop's time; the others come in
+ * their order. */
+static void
+who_used_least_is_woken_first(void **state)
+{
+	static const uint64_t used[] = { 2000, 3000, 1000, 4000 };
+	static const int expected[] = { 2, 3, 1, 4 };
+	void *a = rr_pool_get(pool, NULL, MAX);
+	struct asker askers[4];
+
+	(void)state;
+	turns = 0;
+	for (int i = 0; i < 4; i++) {
+		char peer[] = "192.0.2.1:1";
+
+		peer[8] = (char)('1' + i % 3);
+		asker_wait(&askers[i], peer);
+		rr_payer_charge(rr_loop_payers(loop), &askers[i].party->payer, used[i]);
+	}
+	put(a);
+	for (int i = 0; i < 4; i++) {
+		assert_int_equal(askers[i].turn, expected[i]);
+		rr_pool_put(pool, askers[i].buffer);
+		rr_party_end(askers[i].party, &askers[i]);
+	}
 }
 
 static size_t frees;
@@ -456,6 +485,7 @@ main(void)
 			waiters_are_woken_in_their_order_and_keep_their_place, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_woken_waiter_may_put, setup, teardown),
 		cmocka_unit_test_setup_teardown(one_that_left_is_not_woken, setup, teardown),
+		cmocka_unit_test_setup_teardown(who_used_least_is_woken_first, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			a_request_inside_wake_does_not_overtake_those_that_the_round_comes_to, setup,
 			teardown),

@@ -19,7 +19,8 @@ setup(void **state)
 {
 	struct crowd *crowd = calloc(1, sizeof(*crowd));
 
-	rr_crew_queue_init(&crowd->queue, MAX);
+	assert_non_null(crowd);
+	assert_int_equal(rr_crew_queue_init(&crowd->queue, &rr_env_system, MAX, 1), 0);
 	*state = crowd;
 	return crowd ? 0 : -1;
 }
@@ -27,6 +28,7 @@ setup(void **state)
 static int
 teardown(void **state)
 {
+	rr_crew_queue_free(&((struct crowd *)*state)->queue);
 	free(*state);
 	return 0;
 }
@@ -38,11 +40,11 @@ add(struct crowd *crowd, int i, uint64_t place, enum rr_crew_order order, uint64
 	rr_crew_queue_add(&crowd->queue, &crowd->jobs[i]);
 }
 
-/* Adds a job of this owner, in any place and without keys. */
+/* Adds a job of this owner of this host, in any place and without keys. */
 static void
-add_of(struct crowd *crowd, int i, uint64_t owner)
+add_of(struct crowd *crowd, int i, uint64_t host, uint64_t owner)
 {
-	crowd->jobs[i] = (struct rr_crew_job){ .owner = owner };
+	crowd->jobs[i] = (struct rr_crew_job){ .host = host, .owner = owner };
 	rr_crew_queue_add(&crowd->queue, &crowd->jobs[i]);
 }
 
@@ -71,13 +73,19 @@ slot_of(struct crowd *crowd, int job)
 }
 
 static void
-end(struct crowd *crowd, int job)
+end_after(struct crowd *crowd, int job, uint64_t spent)
 {
 	struct rr_crew_slot *slot = slot_of(crowd, job);
 
 	/* The job may be freed by then. */
 	memset(&crowd->jobs[job], 0xee, sizeof(crowd->jobs[job]));
-	rr_crew_queue_end(&crowd->queue, slot, 1000);
+	rr_crew_queue_end(&crowd->queue, slot, spent);
+}
+
+static void
+end(struct crowd *crowd, int job)
+{
+	end_after(crowd, job, 1000);
 }
 
 /* vfs.h, Order: "changes of the entries of one directory happen in the order in which they began" */
@@ -175,47 +183,106 @@ a_place_leaves_threads_to_the_others(void **state)
 	assert_int_equal(begin(crowd), 23);
 }
 
-/* An owner with many long jobs does not delay the first job of another owner. */
+/* An owner with many long jobs does not delay the first jobs of another owner, be it of the same host or not;
+ * what that one has saved up has an end. */
 static void
 the_owner_whose_jobs_took_least_goes_first(void **state)
 {
-	struct crowd *crowd = *state;
+	for (uint64_t host = 1; host <= 2; host++) {
+		struct crowd *crowd;
 
-	add_of(crowd, 0, 5);
+		setup((void **)&crowd);
+		add_of(crowd, 0, 1, 5);
+		assert_int_equal(begin(crowd), 0);
+		for (int i = 1; i < 20; i++)
+			add_of(crowd, i, 1, 5);
+		end_after(crowd, 0, 2 * RR_CREW_CREDIT);
+		for (int i = 1; i <= MAX; i++)
+			assert_int_equal(begin(crowd), i);
+		add_of(crowd, 20, host, 7);
+		add_of(crowd, 21, host, 7);
+		end_after(crowd, 1, 2 * RR_CREW_CREDIT);
+		assert_int_equal(begin(crowd), 20);
+		end_after(crowd, 20, 100 * RR_CREW_CREDIT);
+		assert_int_equal(begin(crowd), MAX + 1);
+		end_after(crowd, 2, 2 * RR_CREW_CREDIT);
+		assert_int_equal(begin(crowd), MAX + 2);
+		teardown((void **)&crowd);
+	}
+	(void)state;
+}
+
+/* A host has no more of the threads with many connections than with one. */
+static void
+a_host_has_one_turn_whatever_its_owners(void **state)
+{
+	enum { MANY = 30 };
+	struct crowd *crowd = *state;
+	int of_many = 0;
+
+	for (int i = 0; i < MANY; i++)
+		add_of(crowd, i, 1, 100 + (uint64_t)i);
+	for (int i = MANY; i < 2 * MANY; i++)
+		add_of(crowd, i, 2, 7);
+	for (int i = 0; i < MANY; i++) {
+		int job = begin(crowd);
+
+		of_many += job < MANY;
+		end_after(crowd, job, RR_CREW_CREDIT);
+	}
+	assert_in_range(of_many, MANY / 2 - 1, MANY / 2 + 1);
+}
+
+/* A job that took less than the average is charged with what it took; one that was withdrawn, with nothing.
+ */
+static void
+an_owner_is_charged_with_what_its_jobs_took(void **state)
+{
+	struct crowd *crowd = *state;
+	struct rr_crew_slot *slot;
+
+	add_of(crowd, 0, 1, 5);
 	assert_int_equal(begin(crowd), 0);
-	end(crowd, 0);
-	for (int i = 1; i < 20; i++)
-		add_of(crowd, i, 5);
-	for (int i = 1; i <= MAX; i++)
-		assert_int_equal(begin(crowd), i);
-	add_of(crowd, 20, 7);
-	add_of(crowd, 21, 7);
-	end(crowd, 1);
-	assert_int_equal(begin(crowd), 20);
-	end(crowd, 2);
-	assert_int_equal(begin(crowd), MAX + 1);
-	end(crowd, 3);
-	assert_int_equal(begin(crowd), 21);
+	end_after(crowd, 0, RR_CREW_CREDIT);
+	add_of(crowd, 1, 2, 6);
+	add_of(crowd, 2, 2, 6);
+	add_of(crowd, 3, 2, 6);
+	assert_int_equal(begin(crowd), 1);
+	slot = slot_of(crowd, 1);
+	assert_int_equal(slot->account->payer.turn.tag, RR_CREW_CREDIT);
+	rr_crew_queue_withdraw(&crowd->queue, &crowd->jobs[3]);
+	assert_int_equal(begin(crowd), 2);
+	end_after(crowd, 1, 1000);
+	slot = slot_of(crowd, 2);
+	assert_int_equal(slot->account->payer.turn.tag, 1000 + slot->charged);
+	end_after(crowd, 2, 0);
+	assert_int_equal(crowd->queue.accounts.owners.count, 0);
+	assert_int_equal(crowd->queue.accounts.hosts.count, 0);
 }
 
 /* These jobs only use the processor: more of them at a time would take it from others, and end no sooner. */
 static void
 few_bulk_jobs_are_at_work_at_a_time(void **state)
 {
-	static struct rr_crew_slot slots[RR_CREW_BULK_MAX + 2];
+	static const uint32_t processors[] = { 1, 4, 100 }, most[] = { 2, 4, RR_CREW_BULK_MAX };
 	struct crowd *crowd = *state;
 
-	rr_crew_queue_init(&crowd->queue, 64);
-	for (int i = 0; i < 20; i++)
-		add(crowd, i, 100 | RR_CREW_BULK, RR_CREW_CHANGE, 0, 0);
-	for (int i = 0; i < RR_CREW_BULK_MAX; i++)
-		rr_crew_queue_begin(&crowd->queue, rr_crew_queue_next(&crowd->queue), &slots[i]);
-	assert_null(rr_crew_queue_next(&crowd->queue));
-	add(crowd, 20, 100, RR_CREW_CHANGE, 0, 0);
-	assert_ptr_equal(rr_crew_queue_next(&crowd->queue), &crowd->jobs[20]);
-	rr_crew_queue_begin(&crowd->queue, &crowd->jobs[20], &slots[RR_CREW_BULK_MAX]);
-	rr_crew_queue_end(&crowd->queue, &slots[0], 1000);
-	assert_ptr_equal(rr_crew_queue_next(&crowd->queue), &crowd->jobs[RR_CREW_BULK_MAX]);
+	for (int run = 0; run < 3; run++) {
+		struct rr_crew_slot slots[RR_CREW_BULK_MAX + 2] = { 0 };
+
+		rr_crew_queue_free(&crowd->queue);
+		assert_int_equal(rr_crew_queue_init(&crowd->queue, &rr_env_system, 64, processors[run]), 0);
+		for (int i = 0; i < 20; i++)
+			add(crowd, i, 100 | RR_CREW_BULK, RR_CREW_CHANGE, 0, 0);
+		for (uint32_t i = 0; i < most[run]; i++)
+			rr_crew_queue_begin(&crowd->queue, rr_crew_queue_next(&crowd->queue), &slots[i]);
+		assert_null(rr_crew_queue_next(&crowd->queue));
+		add(crowd, 20, 100, RR_CREW_CHANGE, 0, 0);
+		assert_ptr_equal(rr_crew_queue_next(&crowd->queue), &crowd->jobs[20]);
+		rr_crew_queue_begin(&crowd->queue, &crowd->jobs[20], &slots[most[run]]);
+		rr_crew_queue_end(&crowd->queue, &slots[0], 1000);
+		assert_ptr_equal(rr_crew_queue_next(&crowd->queue), &crowd->jobs[most[run]]);
+	}
 }
 
 static void
@@ -283,7 +350,9 @@ main(void)
 			a_commit_waits_for_the_writes_before_it_and_no_write_waits, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_is_withdrawn_stands_before_nothing, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_place_leaves_threads_to_the_others, setup, teardown),
-		cmocka_unit_test_setup_teardown(the_owner_whose_jobs_took_least_goes_first, setup, teardown),
+		cmocka_unit_test(the_owner_whose_jobs_took_least_goes_first),
+		cmocka_unit_test_setup_teardown(a_host_has_one_turn_whatever_its_owners, setup, teardown),
+		cmocka_unit_test_setup_teardown(an_owner_is_charged_with_what_its_jobs_took, setup, teardown),
 		cmocka_unit_test_setup_teardown(few_bulk_jobs_are_at_work_at_a_time, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			a_job_that_crosses_into_a_full_place_is_refused, setup, teardown),

@@ -28,7 +28,8 @@
  *   of all of it, so that parties without proof do not keep out each other.
  *
  * A request that is not granted may wait. Waiters are woken from the loop as
- * buffers come back, one of each party in turn. A waiting request is due if its party is entitled to the
+ * buffers come back, one of each party in turn, but that first whose party has used least of the loop's time.
+ * A waiting request is due if its party is entitled to the
  * buffer however much others hold: it is a small one, or for the party's first buffer, or for a larger buffer
  * in place of the party's only one. New requests do not overtake requests that are due. Requests of no party
  * are bound by the free memory alone, and are due as well.

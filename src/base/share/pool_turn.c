@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Wakes the requests that wait for payload memory, account by account: an account is in the list pool->turns
- * while it has waiters. A waiter that takes its request back leaves its account in the list until the next
- * round, which looks at each account of the list once. pool.h says when a request is due, and what memory
- * without proof is. */
+ * while it has waiters. In each round, that comes first whose connection has used least of the loop's time. A
+ * waiter that takes its request back leaves its account in the list until the next round, which looks at each
+ * account of the list once. pool.h says when a request is due, and what memory without proof is. */
 #include "base/share/pool_share.h"
 
 /* Sets account->due: whether the account waits for memory to which its share entitles it. If so, notes since
@@ -116,6 +116,27 @@ turn_serve(struct rr_pool *pool, struct rr_account *account, struct turn_round *
 	return false;
 }
 
+/* Puts the account whose connection has used least of the loop's time (base/payer.h) in front of those of the
+ * round, and leaves the others in their order. So a client that makes one call after the other need not wait
+ * for memory until all those had their turn that make as many calls as they can. */
+static void
+turn_prefer_least(struct rr_pool *pool)
+{
+	struct rr_account *least = NULL;
+
+	rr_list_for_each (link, &pool->round) {
+		struct rr_account *account = rr_container(link, struct rr_account, turn);
+
+		if (account->party &&
+			(!least || rr_payer_is_before(&account->party->payer, &least->party->payer)))
+			least = account;
+	}
+	if (!least)
+		return;
+	rr_list_remove(&least->turn);
+	rr_list_prepend(&pool->round, &least->turn);
+}
+
 /* Looks at each account with waiting requests once, and wakes its first request if it can be granted. Returns
  * whether any request was served. */
 static bool
@@ -127,6 +148,7 @@ turn_serve_round(struct rr_pool *pool)
 
 	while ((link = rr_list_pop(&pool->turns)))
 		rr_list_append(&pool->round, link);
+	turn_prefer_least(pool);
 	while ((link = rr_list_pop(&pool->round))) {
 		struct rr_account *account = rr_container(link, struct rr_account, turn);
 		/* The account is a part of the party, whose connection may end when the request is woken. */

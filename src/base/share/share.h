@@ -144,6 +144,13 @@ struct rr_party *rr_party_new(
 struct rr_party *rr_party_hold(struct rr_party *party);
 void rr_party_release(struct rr_party *party);
 
+/* Returns a number that stands for the host of the party. */
+static inline uint64_t
+rr_party_host(const struct rr_party *party)
+{
+	return party->host->by_name.key;
+}
+
 /* Notes that the connection with that ctx has ended: it no longer counts as accepted, and the umpire asks no
  * more about it. Nothing is noted if the party was made for another connection, with another ctx, and this
  * connection only shares it (rr_carrier_join()). In any case the function removes a reference, as

@@ -136,6 +136,7 @@ rr_nfs_work(struct rr_nfs_server *server, const struct rr_nfs_procedure *procedu
 	rr_list_init(&work->waiter.link);
 	work->op.call.caller = &work->identity.caller;
 	work->op.call.done = rr_nfs_done;
+	work->op.call.host = request->party ? rr_party_host(request->party) : 0;
 	work->op.call.owner = request->party ? request->party->number : 0;
 	return work;
 }

@@ -112,6 +112,7 @@ rr_nfs4_house_record(struct rr_nfs4_server *server, struct rr_nfs4_record *recor
 	task->record = record;
 	task->write = record->phase == RR_NFS4_RECORD_WRITING;
 	task->job.owner = record->client ? rr_nfs4_client_address(record->client) : 0;
+	task->job.host = task->job.owner;
 	rr_crew_add(server->recorder, &task->job);
 	return true;
 }

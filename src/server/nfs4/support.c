@@ -176,7 +176,8 @@ rr_nfs4_vfs_begin_of(struct rr_nfs4_compound *c, size_t size)
 	memset(&c->vfs, 0, size);
 	c->vfs.call.caller = &c->identity.caller;
 	c->vfs.call.done = support_vfs_done;
-	/* The storage divides its time among the owners of calls: an owner is a connection. */
+	/* The storage divides its time among the owners of calls: an owner is a connection of a host. */
+	c->vfs.call.host = c->request->party ? rr_party_host(c->request->party) : 0;
 	c->vfs.call.owner = c->request->party ? c->request->party->number : 0;
 	return &c->vfs;
 }

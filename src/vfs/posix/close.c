@@ -70,9 +70,11 @@ rr_posix_open_release(struct rr_posix *posix, struct rr_vfs_open *open, struct r
 	close_unlock(open);
 	open->closing.posix = posix;
 	open->closing.call = call;
-	open->closing.job = (struct rr_crew_job){
-		.place = open->place, .owner = call ? call->owner : 0, .run = close_run, .done = close_done
-	};
+	open->closing.job = (struct rr_crew_job){ .place = open->place,
+		.host = call ? call->host : 0,
+		.owner = call ? call->owner : 0,
+		.run = close_run,
+		.done = close_done };
 	rr_crew_add(posix->crew, &open->closing.job);
 	return RR_VFS_PENDING;
 }

@@ -322,6 +322,7 @@ posix_begin_later(struct rr_posix_work *work)
 		return status;
 	}
 	posix_job_place(job);
+	job->crew.host = work->call->host;
 	job->crew.owner = work->call->owner;
 	job->crew.run = posix_job_run;
 	job->crew.done = posix_job_done;
