@@ -186,6 +186,9 @@ how_long_a_procedure_took_is_told_on_both_sides(void **state)
 	assert_int_equal(latency.calls, 2);
 	assert_int_equal(latency.errors, 0);
 	assert_int_equal(in_buckets(&latency), 2);
+	assert_int_equal(rpcrdma_client_latency(world->client, program, CALC_UNHANDLED, &latency), 0);
+	assert_int_equal(latency.calls, 1);
+	assert_int_equal(latency.errors, 1);
 	assert_int_equal(rpcrdma_server_latency(world->server, program, CALC_NULL, &latency), 0);
 	assert_int_equal(latency.calls, 2);
 	assert_int_equal(in_buckets(&latency), 2);
