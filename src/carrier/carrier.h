@@ -93,7 +93,9 @@ struct rr_exchange {
 	uint32_t item_room, stream_room;
 	/* Write chunks that came with the call, empty ones too: item i of the reply is for chunk i */
 	uint32_t write_chunks;
-	/* The RPC layer (server_turns.c) sets what follows. */
+	/* The RPC layer (server_turns.c) sets what follows. taken: the call's credential was accepted before,
+	 * and then the call waited for memory. */
+	bool taken;
 	void *ctx;
 	uint64_t arrived; /* ns, rr_loop_now(): when the RPC layer got the call */
 };

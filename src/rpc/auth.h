@@ -10,9 +10,66 @@
  * messages, what may be done with such messages, and how the credential is encoded and decoded. Of a call's
  * credential, the layers above see what struct rr_caller (caller.h) says. */
 
-struct rpcrdma_request;
+/* Marks functions that only calls of flavors with contexts need. Their instructions and their memory stay out
+ * of the way of all other calls. */
+#define RR_AUTH_APART __attribute__((noinline, cold))
 
-/* A flavor of authentication. */
+struct rpcrdma_program;
+struct rpcrdma_request;
+struct rr_auth;
+struct rr_service;
+
+/* What a flavor with contexts notes of one call. Only its file looks at the members behind wraps. */
+struct rr_auth_call {
+	/* The context to which the call belongs, held until guard->end(); NULL: there is none. */
+	void *context;
+	bool wraps;      /* arguments and results are wrapped; then no item of them may be placed */
+	bool again;      /* the connection was lost on which a client sent the call */
+	uint32_t number; /* of this transmission of the call */
+	uint32_t service;
+	void *memory; /* into which unwrap() has put arguments or results */
+};
+
+/*
+ * The guard of the messages of a flavor that has contexts, as RPCSEC_GSS has (RFC 2203): verifiers, and
+ * arguments and results that are wrapped by a checksum or a cipher. A client and a server have the same
+ * functions; what the flavor keeps of them is in the object that struct rr_auth begins, and in contexts.
+ */
+struct rr_auth_guard {
+	/* Begins a transmission of a client's call: sets all members of *call but again. A call of the
+	 * program auth->control->program, or of a copy of it for another program's number, makes or destroys
+	 * a context. Returns 0 or an error: there is no context for the call. */
+	int (*begin)(
+		const struct rr_auth *auth, const struct rpcrdma_program *program, struct rr_auth_call *call);
+	/* Writes the body of the credential of a client's call. */
+	void (*put)(const struct rr_auth_call *call, struct rpcrdma_xdr_writer *body);
+	/* Writes the body of the verifier of a client's call, and returns the verifier's flavor. front: the
+	 * call up to and including its credential. */
+	uint32_t (*sign)(
+		const struct rr_auth_call *call, struct rpcrdma_bytes front, struct rpcrdma_xdr_writer *body);
+	/* Tells whether the verifier of an accepted reply is that of the call. */
+	bool (*check)(struct rr_auth_call *call, const struct rr_opaque_auth *verifier);
+
+	/* Stores the verifier of a server's accepted reply in *verifier, with the body in that memory.
+	 * Returns RR_AUTH_OK, or the reason for which the call is denied instead. */
+	enum rr_auth_stat (*answer)(const struct rr_auth_call *call, struct rr_opaque_auth *verifier,
+		uint8_t body[RR_AUTH_BODY_MAX]);
+
+	/* Writes arguments or results as the flavor wraps them. put() writes them as they are; NULL: there
+	 * are none. Returns false if they cannot be wrapped, and must not be sent; the writer fails if there
+	 * is no room. */
+	bool (*wrap)(const struct rr_auth_call *call, struct rpcrdma_xdr_writer *writer,
+		void (*put)(struct rpcrdma_xdr_writer *writer, const void *value), const void *value);
+	/* Replaces wrapped arguments or results by what they are. *message then points into the same memory,
+	 * or into call->memory. Returns false if they are not what the peer has wrapped for this call. */
+	bool (*unwrap)(struct rr_auth_call *call, struct rpcrdma_message *message);
+
+	/* Ends the call or, at a client, a transmission of it: lets its context go, which is then NULL. */
+	void (*end)(struct rr_auth_call *call);
+};
+
+/* A flavor of authentication. A flavor that keeps something has it in a structure that begins with this one;
+ * that structure outlives the clients and servers that use it. */
 struct rr_auth {
 	enum rr_auth_flavor flavor;
 	const char *name;
@@ -33,9 +90,25 @@ struct rr_auth {
 	void (*put)(struct rpcrdma_xdr_writer *writer, const struct rpcrdma_auth_sys *user);
 
 	/* Checks the credential and the verifier of a call, and says in request->caller who asks. Returns
-	 * RR_AUTH_OK or the reason for the refusal. NULL: servers here cannot use the flavor. */
-	enum rr_auth_stat (*take)(const struct rr_call_header *call, struct rpcrdma_request *request);
+	 * RR_AUTH_OK, the reason for the refusal (enum rr_auth_stat), RR_AUTH_SILENT or RR_AUTH_CONTROL.
+	 * NULL: servers here cannot use the flavor.
+	 *
+	 * A flavor with contexts sets request->auth_call, unless it refuses the call, and adds to
+	 * request->header what it adds to this reply. If request->exchange->taken is set, the call was
+	 * taken before, and has waited for memory since then: it does not repeat another call. */
+	int (*take)(const struct rr_call_header *call, struct rpcrdma_request *request);
+
+	/* The two members that follow are NULL for flavors without contexts. control: serves procedure 0 of
+	 * its program, whatever program the call names, if take() returned RR_AUTH_CONTROL: RFC 2203, 5.2:
+	 * "the procedure number is always zero". The handler may make a context, and set
+	 * request->auth_call. */
+	const struct rr_auth_guard *guard;
+	const struct rr_service *control;
 };
+
+/* What take() returns beside the reasons for refusals. RR_AUTH_SILENT: the call gets no answer. RFC 2203,
+ * 5.3.3.1: "the request is silently discarded." RR_AUTH_CONTROL: the flavor answers the call itself. */
+enum { RR_AUTH_SILENT = -1, RR_AUTH_CONTROL = -2 };
 
 /* The flavors. AUTH_SHORT and RPCSEC_GSS have only the parts that are needed to pass messages on. */
 extern const struct rr_auth rr_auth_none, rr_auth_sys, rr_auth_short, rr_auth_gss;

@@ -16,8 +16,13 @@
 
 enum { RR_CALLER_PRINCIPAL = 255 }; /* the most characters of a principal's name */
 
+/* How arguments and results of the call are protected on their way: not at all, against changes, or also
+ * against readers. */
+enum rr_caller_protection { RR_CALLER_OPEN, RR_CALLER_INTEGRITY, RR_CALLER_PRIVACY };
+
 struct rr_caller {
 	enum rr_auth_flavor flavor; /* by which the caller was authenticated */
+	enum rr_caller_protection protection;
 	/* The user and the groups with which the caller acts; if named is false, the flavor names no user,
 	 * and uid and gid are 0. The memory of groups is that of the request. */
 	bool named;

@@ -7,7 +7,8 @@
 #include "base/address.h"
 #include "rpc/client_private.h"
 
-/* Encodes the credential once into the client, as the credential is the same for all calls. Also sets the
+/* Encodes the credential once into the client, as the credential is the same for all calls, but for flavors
+ * with contexts (struct rr_auth_guard). Also sets the
  * client's flavor, and whether that flavor allows that data items travel apart from the stream. Returns 0, or
  * an error with its text. */
 static int
@@ -17,6 +18,11 @@ client_encode_cred(struct rpcrdma_client *client, struct rr_text *text)
 	struct rpcrdma_message body;
 	const struct rr_auth *auth = client->config.auth ? client->config.auth : &rr_auth_sys;
 
+	client->auth = auth;
+	if (auth->guard) {
+		client->places = true;
+		return 0;
+	}
 	if (!auth->put)
 		return rr_fail(text, -RPCRDMA_ERR_NOTSUP, "there are no credentials of %s here", auth->name);
 	rpcrdma_xdr_writer_init(&writer, client->cred_body, sizeof(client->cred_body), NULL, 0);
@@ -25,7 +31,6 @@ client_encode_cred(struct rpcrdma_client *client, struct rr_text *text)
 		return rr_fail(text, -RPCRDMA_ERR_INVAL,
 			"the %s credential has too many groups or too long a name", auth->name);
 	body = rpcrdma_xdr_written(&writer);
-	client->auth = auth;
 	client->cred = (struct rr_opaque_auth){ auth->flavor, { body.stream, body.length } };
 	client->places = auth->may_place(client->cred.body);
 	return 0;
@@ -148,7 +153,11 @@ client_withdraw_all(struct rr_list *calls)
 static void
 client_free_buried(struct rr_grave *grave, const struct rr_env *env)
 {
-	rr_free(env, rr_container(grave, struct rpcrdma_client, grave));
+	struct rpcrdma_client *client = rr_container(grave, struct rpcrdma_client, grave);
+
+	if (client->answered_call.context)
+		client->auth->guard->end(&client->answered_call);
+	rr_free(env, client);
 }
 
 void

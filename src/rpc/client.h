@@ -23,7 +23,7 @@ struct rr_client_config {
 	enum rr_transport transport;
 	struct sockaddr_storage address;
 	socklen_t address_size;
-	const struct rr_auth *auth;   /* the flavor of its calls; NULL: AUTH_SYS */
+	const struct rr_auth *auth;   /* the flavor of its calls, which outlives the client; NULL: AUTH_SYS */
 	struct rpcrdma_auth_sys user; /* for flavors that name a user */
 	/* The time in ns for which the client tries to make a lost connection again before its calls fail,
 	 * from when the first of the calls began to wait for it; 0: it does not try. */
@@ -82,6 +82,7 @@ struct rr_call {
 	int error;                  /* with which the call ends */
 	uint32_t losses;            /* connections that were lost under the call and had answered no call */
 	bool sent;                  /* the carrier has the transaction: rr_carrier_cancel() would end it */
+	struct rr_auth_call auth_call; /* of a flavor with contexts */
 	struct rpcrdma_item items[RR_CALL_ITEMS];
 	void *buffer; /* with the encoded call: client_encode.c */
 };

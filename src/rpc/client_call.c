@@ -24,6 +24,8 @@ rr_call_withdraw(struct rr_call *call)
 	client->load -= !rr_list_empty(&call->link);
 	rr_list_remove(&call->link);
 	rr_call_free_buffer(call);
+	if (call->auth_call.context)
+		rr_call_let_go(call);
 }
 
 /* Adds the time that the call took to the latencies of its procedure, and passes the time to the tracing
@@ -123,6 +125,7 @@ call_answered(struct rr_transaction *transaction, int error)
 	call->sent = false;
 	if (error == -RPCRDMA_ERR_DISCONNECTED) {
 		/* The call is sent again, or fails, when the carrier reports its end. */
+		call->auth_call.again = true;
 		rr_list_remove(&call->link);
 		rr_list_append(&client->waiting, &call->link);
 		return;
@@ -243,6 +246,7 @@ rr_client_call(struct rpcrdma_client *client, struct rr_call *call)
 	call->client = client;
 	call->buffer = NULL;
 	call->sent = false;
+	call->auth_call.context = NULL;
 	call->error = 0;
 	call->losses = 0;
 	call->placed = call->pulled = 0;

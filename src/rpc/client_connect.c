@@ -138,6 +138,8 @@ connect_up(struct rpcrdma_client *client)
 	rr_loop_disarm(client->engine->loop, &client->deadline);
 	client->heard = rr_loop_now(client->engine->loop);
 	connect_set_state(client, RR_CLIENT_UP);
+	if (client->auth->guard)
+		rr_client_encode_again(client);
 	connect_send_waiting(client);
 }
 

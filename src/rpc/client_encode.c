@@ -13,30 +13,21 @@ enum {
 	BUFFER_GROWTH = 8    /* how many times larger the next buffer is, if the call does not fit */
 };
 
-/* A buffer for the message of a call. Of the free buffers, the largest is the first: a call that does not fit
- * it finds no other, and takes a larger one from the environment. So there are never more buffers of a size
- * than calls of that size were under way at a time. */
-struct encode_buffer {
-	struct rr_list link; /* in client->buffers while it is free */
-	uint32_t size;
-	uint8_t data[];
-};
-
 /* Returns the largest of the free buffers, or NULL if no buffer is free. */
-static struct encode_buffer *
+static struct rr_call_buffer *
 encode_largest_free(const struct rpcrdma_client *client)
 {
 	return rr_list_empty(&client->buffers)
 		       ? NULL
-		       : rr_container(client->buffers.next, struct encode_buffer, link);
+		       : rr_container(client->buffers.next, struct rr_call_buffer, link);
 }
 
 /* Returns a buffer of at least size octets, from the client's free buffers if these are large enough. Returns
  * NULL if there is no memory. */
-static struct encode_buffer *
+static struct rr_call_buffer *
 encode_new_buffer(const struct rpcrdma_client *client, uint32_t size)
 {
-	struct encode_buffer *buffer = encode_largest_free(client);
+	struct rr_call_buffer *buffer = encode_largest_free(client);
 
 	if (buffer && buffer->size >= size) {
 		rr_list_remove(&buffer->link);
@@ -54,7 +45,7 @@ encode_new_buffer(const struct rpcrdma_client *client, uint32_t size)
 void
 rr_call_free_buffer(struct rr_call *call)
 {
-	struct encode_buffer *buffer = call->buffer, *largest = encode_largest_free(call->client);
+	struct rr_call_buffer *buffer = call->buffer, *largest = encode_largest_free(call->client);
 
 	call->buffer = NULL;
 	if (!buffer)
@@ -73,7 +64,7 @@ rr_client_free_buffers(struct rpcrdma_client *client)
 	struct rr_list *link;
 
 	while ((link = rr_list_pop(&client->buffers)))
-		rr_free(client->engine->env, rr_container(link, struct encode_buffer, link));
+		rr_free(client->engine->env, rr_container(link, struct rr_call_buffer, link));
 }
 
 /* Returns the credential of the call: that of the client, or of a user of its own, whose octets then lie in
@@ -85,7 +76,7 @@ encode_cred(const struct rr_call *call, uint8_t body[RR_AUTH_BODY_MAX])
 	struct rpcrdma_xdr_writer writer;
 	struct rpcrdma_message written;
 
-	if (!call->user)
+	if (!call->user || client->auth->guard)
 		return client->cred;
 	rpcrdma_xdr_writer_init(&writer, body, RR_AUTH_BODY_MAX, NULL, 0);
 	client->auth->put(&writer, call->user);
@@ -98,7 +89,7 @@ encode_cred(const struct rr_call *call, uint8_t body[RR_AUTH_BODY_MAX])
 static bool
 encode_write_call(struct rr_call *call, const struct rpcrdma_procedure *procedure)
 {
-	struct encode_buffer *buffer = call->buffer;
+	struct rr_call_buffer *buffer = call->buffer;
 	struct rpcrdma_xdr_writer writer;
 	uint8_t body[RR_AUTH_BODY_MAX];
 	const struct rr_call_header header = {
@@ -112,9 +103,13 @@ encode_write_call(struct rr_call *call, const struct rpcrdma_procedure *procedur
 
 	rpcrdma_xdr_writer_init(
 		&writer, buffer->data, buffer->size, call->items, call->client->places ? RR_CALL_ITEMS : 0);
-	rr_rpc_put_call(&writer, &header);
-	if (procedure->put_args)
-		procedure->put_args(&writer, call->args);
+	if (call->auth_call.context) {
+		rr_call_put_guarded(call, &writer);
+	} else {
+		rr_rpc_put_call(&writer, &header);
+		if (procedure->put_args)
+			procedure->put_args(&writer, call->args);
+	}
 	if (writer.failed)
 		return false;
 	call->transaction.call = rpcrdma_xdr_written(&writer);
@@ -218,6 +213,7 @@ rr_call_encode(struct rr_call *call)
 	struct rpcrdma_client *client = call->client;
 	const struct rpcrdma_program *program = call->program;
 	const struct rpcrdma_procedure *procedure;
+	int error;
 
 	if (call->proc >= program->procedure_count || !program->procedures[call->proc].name)
 		return rr_fail(&client->text, -RPCRDMA_ERR_INVAL, "%s has no procedure %u", program->name,
@@ -227,6 +223,9 @@ rr_call_encode(struct rr_call *call)
 		return rr_fail(&client->text, -RPCRDMA_ERR_INVAL,
 			"%s: %u results to be placed are more than %d", procedure->name, call->sink_count,
 			RPCRDMA_SINKS_MAX);
+	error = client->auth->guard ? rr_call_guard(call) : 0;
+	if (error < 0)
+		return error;
 	if (!expect_reply(call, procedure))
 		return rr_fail(&client->text, -RPCRDMA_ERR_LIMIT, "%s: the reply would be too large",
 			procedure->name);
@@ -251,6 +250,8 @@ encode_denied(struct rr_call *call, const struct rr_reply_header *reply)
 		[RR_AUTH_REJECTEDVERF] = "takes the verifier as expired or replayed",
 		[RR_AUTH_TOOWEAK] = "wants more than this; allow sec=sys, this address and any port "
 				    "(insecure) there, or use TLS if it demands that (xprtsec=tls or mtls)",
+		[RR_RPCSEC_GSS_CREDPROBLEM] = "does not know the context of the call",
+		[RR_RPCSEC_GSS_CTXPROBLEM] = "cannot go on with the context of the call",
 	};
 	struct rr_text *text = &call->client->text;
 	const char *peer = call->client->peer;
@@ -258,7 +259,7 @@ encode_denied(struct rr_call *call, const struct rr_reply_header *reply)
 	if (reply->reject_stat == RR_RPC_MISMATCH)
 		return rr_fail(text, -RPCRDMA_ERR_RPC_DENIED, "%s speaks RPC versions %u to %u, not 2", peer,
 			reply->low, reply->high);
-	if (reply->auth_stat < sizeof(reasons) / sizeof(reasons[0]))
+	if (reply->auth_stat < sizeof(reasons) / sizeof(reasons[0]) && reasons[reply->auth_stat])
 		return rr_fail(text, -RPCRDMA_ERR_RPC_DENIED, "%s: %s with %s denied: the server %s", peer,
 			rr_call_name(call), call->client->auth->name, reasons[reply->auth_stat]);
 	return rr_fail(text, -RPCRDMA_ERR_RPC_DENIED, "%s: %s with %s denied: authentication status %u", peer,
@@ -295,24 +296,6 @@ encode_not_executed(struct rr_call *call, const struct rr_reply_header *reply)
 	}
 }
 
-/* Stores the reply in message. If the caller gave a buffer (call->keep), copies the reply's stream there
- * first, so that results which point into the stream stay valid after the call. Returns -RPCRDMA_ERR_LIMIT if
- * the buffer is too small. */
-static int
-encode_keep_reply(struct rr_call *call, struct rpcrdma_message *message)
-{
-	*message = call->transaction.reply;
-	if (!call->keep)
-		return 0;
-	if (message->length > call->keep_size)
-		return rr_fail(&call->client->text, -RPCRDMA_ERR_LIMIT,
-			"%s: the reply to %s has %u octets, room is for %u", call->client->peer,
-			rr_call_name(call), message->length, call->keep_size);
-	memcpy(call->keep, message->stream, message->length);
-	message->stream = call->keep;
-	return 0;
-}
-
 /* Sets the text for a result that does not decode, and returns the error. room: octets of the call's arena.
  */
 static int
@@ -336,27 +319,45 @@ encode_bad_result(const struct rr_call *call, const struct rpcrdma_xdr_reader *r
 		text, -RPCRDMA_ERR_XDR, "%s: the result of %s does not decode", peer, rr_call_name(call));
 }
 
-int
-rr_call_decode(struct rr_call *call)
+/* Prepares the reader for the results of a reply: reads the header, has the flavor check and unwrap the reply
+ * if it does so, and copies what is to be kept. Returns 0, or an error if the reply has no results, or not
+ * those of the server. */
+static int
+encode_open_reply(struct rr_call *call, struct rpcrdma_xdr_reader *reader)
 {
-	const size_t room = (size_t)(call->arena.end - call->arena.next);
-	const struct rpcrdma_procedure *procedure = &call->program->procedures[call->proc];
-	struct rpcrdma_message message;
-	struct rpcrdma_xdr_reader reader;
+	struct rpcrdma_message message = call->transaction.reply;
 	struct rr_reply_header header;
-	int error = encode_keep_reply(call, &message);
+	int error = 0;
 
+	/* Of wrapped results, rr_call_open_reply() keeps what they are. */
+	if (call->keep && !(call->auth_call.context && call->auth_call.wraps))
+		error = rr_call_keep_reply(call, &message);
 	if (error < 0)
 		return error;
-	rpcrdma_xdr_reader_init(&reader, &message, &call->arena);
-	if (!rr_rpc_get_reply(&reader, &header))
+	rpcrdma_xdr_reader_init(reader, &message, &call->arena);
+	if (!rr_rpc_get_reply(reader, &header))
 		return rr_fail(&call->client->text, -RPCRDMA_ERR_XDR,
 			"%s: the reply to %s has no valid RPC header", call->client->peer,
 			rr_call_name(call));
 	if (header.reply_stat == RR_MSG_DENIED)
 		return encode_denied(call, &header);
-	if (header.accept_stat != RR_SUCCESS)
-		return encode_not_executed(call, &header);
+	if (call->auth_call.context)
+		error = rr_call_open_reply(call, reader);
+	if (error < 0)
+		return error;
+	return header.accept_stat == RR_SUCCESS ? 0 : encode_not_executed(call, &header);
+}
+
+int
+rr_call_decode(struct rr_call *call)
+{
+	const size_t room = (size_t)(call->arena.end - call->arena.next);
+	const struct rpcrdma_procedure *procedure = &call->program->procedures[call->proc];
+	struct rpcrdma_xdr_reader reader;
+	int error = encode_open_reply(call, &reader);
+
+	if (error < 0)
+		return error;
 	if (procedure->get_result)
 		procedure->get_result(&reader, call->result);
 	/* RFC 8166, 6.1: it is a violation if "A Responder reduces a non-DDP-eligible result data item. The

@@ -3,14 +3,16 @@
 #define RR_RPC_CLIENT_PRIVATE_H
 
 #include <rpcrdma/client.h>
+#include <string.h>
 
 #include "rpc/client.h"
 #include "rpc/server_private.h"
 
 /* An RPC client, as its files see it: client.c has its life and the functions that ask for its state,
  * client_call.c a call from rr_client_call() to its end, client_encode.c the call's two messages,
- * client_connect.c the connection that is made, lost and made again, client_back.c clients for the reverse
- * direction, client_public.c and client_calls.c the public functions.
+ * client_guard.c what flavors with contexts add to these, client_connect.c the connection that is made, lost
+ * and made again, client_back.c clients for the reverse direction, client_public.c and client_calls.c the
+ * public functions.
  *
  * From rr_client_call() to its done(), a call is in exactly one list of its client: `waiting` for a
  * connection, `outstanding` at the carrier, or `ending`, from which the client's task calls done() with
@@ -64,7 +66,9 @@ struct rpcrdma_client {
 	/* Of a root: the further client whose call failed last; NULL: a call of the root's own connection. */
 	struct rpcrdma_client *failed;
 	const struct rr_auth *auth;
-	bool places; /* whether items may be placed directly with this flavor */
+	/* Whether items may be placed directly. With a flavor that has contexts: of the call that was encoded
+	 * last. */
+	bool places;
 	struct rr_opaque_auth cred;
 	uint8_t cred_body[RR_AUTH_BODY_MAX]; /* the memory of cred */
 
@@ -91,7 +95,8 @@ struct rpcrdma_client {
 	struct rr_list waiting, outstanding, ending;
 	struct rr_task task;
 	struct rr_grave grave;
-	struct rr_list buffers; /* free buffers */
+	struct rr_list buffers;            /* free buffers */
+	struct rr_auth_call answered_call; /* of the last wrapped reply: holds the memory of its results */
 
 	/* The public functions use what follows. */
 	struct rpcrdma_server *served; /* the server for callbacks, if the client made it; else NULL */
@@ -162,5 +167,45 @@ int rr_call_decode(struct rr_call *call);
 void rr_call_free_buffer(struct rr_call *call);
 /* Frees the buffers that the client keeps. */
 void rr_client_free_buffers(struct rpcrdma_client *client);
+
+/* A buffer for the message of a call. Of the free buffers, the largest is the first: a call that does not fit
+ * it finds no other, and takes a larger one from the environment. So there are never more buffers of a size
+ * than calls of that size were under way at a time. */
+struct rr_call_buffer {
+	struct rr_list link; /* in client->buffers while it is free */
+	uint32_t size;
+	uint8_t data[];
+};
+
+/* client_guard.c: for calls of flavors with contexts (struct rr_auth_guard) */
+/* Begins a transmission of the call. Returns 0, or an error; the client's text then says why. */
+RR_AUTH_APART int rr_call_guard(struct rr_call *call);
+/* Writes the call with its own credential and verifier, and with wrapped arguments if the flavor wraps them.
+ */
+RR_AUTH_APART void rr_call_put_guarded(const struct rr_call *call, struct rpcrdma_xdr_writer *writer);
+/* Encodes those of the waiting calls again that were sent before, in the same memory, as their connection was
+ * lost. What cannot be encoded ends. */
+RR_AUTH_APART void rr_client_encode_again(struct rpcrdma_client *client);
+/* Lets the context of the call go. */
+RR_AUTH_APART void rr_call_let_go(struct rr_call *call);
+/* Checks the verifier of an accepted reply, whose results are next in reader. If the results are wrapped,
+ * keeps what they are, if the caller wants that, and has reader read them; their memory stays until the next
+ * such reply. Returns 0, or an error; the client's text then says why. */
+RR_AUTH_APART int rr_call_open_reply(struct rr_call *call, struct rpcrdma_xdr_reader *reader);
+
+/* Copies the stream of the reply in message to the buffer that the caller gave for that (call->keep), so that
+ * results which point into the stream stay valid after the call. Returns -RPCRDMA_ERR_LIMIT if the buffer is
+ * too small. */
+static inline int
+rr_call_keep_reply(struct rr_call *call, struct rpcrdma_message *message)
+{
+	if (message->length > call->keep_size)
+		return rr_fail(&call->client->text, -RPCRDMA_ERR_LIMIT,
+			"%s: the reply to %s has %u octets, room is for %u", call->client->peer,
+			rr_call_name(call), message->length, call->keep_size);
+	memcpy(call->keep, message->stream, message->length);
+	message->stream = call->keep;
+	return 0;
+}
 
 #endif

@@ -25,6 +25,7 @@ struct rpcrdma_request {
 	bool places;                     /* items may be placed directly with this flavor */
 	struct rr_caller caller;         /* who asks; its groups lie in sys */
 	struct rr_auth_sys sys;          /* the credential, if it is one of AUTH_SYS */
+	struct rr_auth_call auth_call;   /* of a flavor with contexts */
 	uint32_t header;                 /* octets of the reply before its results */
 	uint32_t item_room, stream_room; /* the room for the reply: see struct rr_exchange */
 	/* For the memory that the result points to; it lives until the reply was sent. */

@@ -8,10 +8,10 @@
 
 /* Finds the flavor of the call's credential among those that the server accepts, and decodes the credential
  * into request. Also notes what the flavor means for the reply: whether results may travel apart from the
- * stream (places), and how many octets its header has. Returns RR_AUTH_OK or the reason for the refusal. RFC
+ * stream (places), and how many octets its header has. Returns what take() of the flavor returns. RFC
  * 2203, 5.2.3.2, of a flavor that a server does not recognize: "common implementation practice appears to be
  * to return a rejection status of AUTH_ERROR with an auth_stat of AUTH_REJECTEDCRED" */
-static enum rr_auth_stat
+static int
 call_authenticate(struct rpcrdma_request *request, const struct rr_call_header *call)
 {
 	const struct rr_auth *const *auth = request->server->config.auths;
@@ -117,7 +117,7 @@ call_repeat(struct rr_block *block)
 		.vers = request->vers,
 		.proc = request->proc,
 		.caller = &request->caller,
-		.call = &request->exchange->call,
+		.call = request->auth_call.wraps ? &block->plain : &request->exchange->call,
 		.args_at = block->args_at,
 	};
 
@@ -215,28 +215,47 @@ rr_server_history_of(const struct rpcrdma_server *server, uint32_t index, uint32
 	return &histories[proc];
 }
 
-/* Finds the service and the procedure of the call, and runs the procedure. A call of a program, version or
- * procedure that is not served is answered with an error. Returns false if the call must wait for pool
- * memory. */
-static bool
-call_dispatch(struct rr_block *block, const struct rr_call_header *call, struct rpcrdma_xdr_reader *reader)
+/* Finds the service of a call that the server is to execute, and the history of its procedure. If its program
+ * or version is not served, answers the call with an error, and returns NULL. */
+static const struct rr_service *
+call_choose_service(struct rr_block *block, const struct rr_call_header *call)
 {
 	struct rpcrdma_request *request = &block->request;
 	const struct rr_service *service;
-	const struct rpcrdma_program *program;
 	uint32_t low, high;
 
 	service = call_find_service(request->server, call, &low, &high);
-	if (!service) {
-		if (low > high)
-			rr_block_accept(block, RR_PROG_UNAVAIL);
-		else
-			rr_block_mismatch(block, low, high);
+	if (service)
+		request->history = rr_server_history_of(
+			request->server, (uint32_t)(service - request->server->services), call->proc);
+	else if (low > high)
+		rr_block_accept(block, RR_PROG_UNAVAIL);
+	else
+		rr_block_mismatch(block, low, high);
+	return service;
+}
+
+/* Finds the service and the procedure of the call, and runs the procedure. taken: RR_AUTH_OK, or
+ * RR_AUTH_CONTROL if the service is that of the flavor. A call of a program, version or procedure that is not
+ * served is answered with an error. Returns false if the call must wait for pool memory. */
+static bool
+call_dispatch(struct rr_block *block, const struct rr_call_header *call, struct rpcrdma_xdr_reader *reader,
+	int taken)
+{
+	struct rpcrdma_request *request = &block->request;
+	const struct rr_service *service =
+		taken == RR_AUTH_CONTROL ? request->auth->control : call_choose_service(block, call);
+	const struct rpcrdma_program *program;
+
+	if (!service)
+		return true;
+	/* RFC 2203, 5.3.3.4: arguments that are not what the client has wrapped get "a reply status of
+	 * MSG_ACCEPTED, and an acceptance status of GARBAGE_ARGS." */
+	if (request->auth_call.wraps && !rr_block_unwrap(block, reader)) {
+		rr_block_accept(block, RR_GARBAGE_ARGS);
 		return true;
 	}
 	program = service->program;
-	request->history = rr_server_history_of(
-		request->server, (uint32_t)(service - request->server->services), call->proc);
 	if (call->proc < program->procedure_count && service->handlers[call->proc] &&
 		program->procedures[call->proc].name) {
 		request->procedure = &program->procedures[call->proc];
@@ -307,8 +326,8 @@ rr_block_serve(struct rr_block *block, struct rr_exchange *exchange)
 		rpcrdma_arena(block->args_arena, block->request.server->config.arena_size);
 	struct rpcrdma_xdr_reader reader;
 	struct rr_call_header call;
-	enum rr_auth_stat stat;
 	bool readable;
+	int taken;
 
 	block->request.exchange = exchange;
 	block->request.history = NULL;
@@ -325,11 +344,14 @@ rr_block_serve(struct rr_block *block, struct rr_exchange *exchange)
 		return true;
 	}
 	call_prepare(block, exchange, &call);
-	stat = call_authenticate(&block->request, &call);
-	if (stat != RR_AUTH_OK) {
-		rr_block_deny_auth(block, stat);
+	taken = call_authenticate(&block->request, &call);
+	if (taken != RR_AUTH_OK && taken != RR_AUTH_CONTROL) {
+		if (taken == RR_AUTH_SILENT)
+			rr_block_drop(block);
+		else
+			rr_block_deny_auth(block, (enum rr_auth_stat)taken);
 		return true;
 	}
 	call_set_room(&block->request);
-	return call_dispatch(block, &call, &reader);
+	return call_dispatch(block, &call, &reader, taken);
 }

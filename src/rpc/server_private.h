@@ -10,7 +10,8 @@
  * server_listen.c listeners and connections, server_queue.c the memory of calls that are served and of calls
  * that wait, server_turns.c the order in which calls are served, and who pays for their time, server_call.c
  * the way from the call's header to the procedure, server_reply.c the way from the result to the reply,
- * server_later.c requests that are answered in a later turn.
+ * server_guard.c what flavors with contexts add to both, server_later.c requests that are answered in a later
+ * turn.
  *
  * A call is served in a block: one allocation with all that the call needs, but for pool memory. Each
  * connection has a line, in which its calls wait. A call that waits for a block or for pool memory holds
@@ -71,7 +72,9 @@ struct rr_block {
 	struct rr_list paused; /* in `paused` of a line: go_on() is called in its turn */
 	void (*go_on)(void *above, struct rpcrdma_request *request);
 	const struct rr_service *service; /* of the call */
-	uint32_t args_at;                 /* where the arguments begin in the call's stream */
+	struct rpcrdma_message plain;     /* the arguments, if they came wrapped */
+	uint32_t args_at;           /* where the arguments begin in their stream: plain, or the call's */
+	bool unwrappable;           /* the flavor could not wrap the results */
 	char peer[RR_ADDRESS_TEXT]; /* a copy of the peer's name, if the request may outlive its connection */
 	max_align_t memory[];       /* the arguments, then the result, small and both arenas */
 };
@@ -220,6 +223,21 @@ void rr_block_try(struct rr_block *block);
 /* Answers the call as the handler's result says. Returns false if the call must be served again when there is
  * pool memory. */
 bool rr_block_handled(struct rr_block *block, enum rpcrdma_handled handled);
+
+/* server_guard.c: for calls of flavors with contexts (struct rr_auth_guard) */
+/* Replaces the reader of wrapped arguments by a reader of what they are. Returns false if the flavor does not
+ * accept them. */
+RR_AUTH_APART bool rr_block_unwrap(struct rr_block *block, struct rpcrdma_xdr_reader *reader);
+/* Writes a reply with the flavor's verifier. put() writes the results, which are wrapped if the call's
+ * arguments were; NULL: there are none. If the duplicate request cache is to keep the reply, it gets the
+ * reply as it is without the flavor. */
+RR_AUTH_APART void rr_block_put_guarded(struct rr_block *block, const struct rr_reply_header *header,
+	struct rpcrdma_xdr_writer *writer, void (*put)(struct rpcrdma_xdr_writer *writer, const void *value));
+/* Replaces the kept reply in block->small, of that length, by a reply with the flavor's verifier for this
+ * repetition. Returns its length; 0: it cannot be wrapped. */
+RR_AUTH_APART uint32_t rr_block_guard_again(struct rr_block *block, uint32_t length);
+/* Lets the context of the call go. */
+RR_AUTH_APART void rr_block_let_go(struct rr_block *block);
 
 /* server_later.c */
 /* Prepares the lists of kept requests and of repetitions, and their timer. */

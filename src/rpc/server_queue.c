@@ -126,6 +126,8 @@ rr_block_release(struct rr_block *block)
 	struct rr_party *party = block->request.party;
 	void *payload = block->request.payload, *large = block->large;
 
+	if (block->request.auth_call.context)
+		rr_block_let_go(block);
 	/* The block is used no more after rr_cache_put(), which may free it. */
 	block->request.payload = block->large = NULL;
 	block->request.party = NULL;
@@ -165,6 +167,7 @@ rr_line_serve(struct rr_line *line, struct rr_exchange *exchange)
 		return false;
 	if (rr_block_serve(block, exchange))
 		return true;
+	exchange->taken = true;
 	rr_block_release(block);
 	queue_park(line, exchange);
 	return true;
@@ -238,21 +241,28 @@ rr_line_release(struct rr_line *line)
 		queue_leave_line(rr_container(line->blocks.next, struct rr_block, link));
 }
 
+/* Notes how large the arguments and the results of the program's procedures are at most. */
+static void
+queue_measure(struct rpcrdma_server *server, const struct rpcrdma_program *program)
+{
+	for (uint32_t i = 0; i < program->procedure_count; i++) {
+		if (server->args_size < program->procedures[i].args_size)
+			server->args_size = program->procedures[i].args_size;
+		if (server->result_size < program->procedures[i].result_size)
+			server->result_size = program->procedures[i].result_size;
+	}
+}
+
 void
 rr_server_queue_init(struct rpcrdma_server *server)
 {
 	rr_list_init(&server->spares);
 	rr_task_init(&server->give_back, queue_give_back);
-	for (uint32_t i = 0; i < server->service_count; i++) {
-		const struct rpcrdma_program *program = server->services[i].program;
-
-		for (uint32_t j = 0; j < program->procedure_count; j++) {
-			if (server->args_size < program->procedures[j].args_size)
-				server->args_size = program->procedures[j].args_size;
-			if (server->result_size < program->procedures[j].result_size)
-				server->result_size = program->procedures[j].result_size;
-		}
-	}
+	for (uint32_t i = 0; i < server->service_count; i++)
+		queue_measure(server, server->services[i].program);
+	for (const struct rr_auth *const *auth = server->config.auths; *auth; auth++)
+		if ((*auth)->control)
+			queue_measure(server, (*auth)->control->program);
 }
 
 void

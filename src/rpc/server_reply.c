@@ -80,6 +80,11 @@ reply_write(struct rr_block *block, struct rr_reply_header *header, void *memory
 
 	rpcrdma_xdr_writer_init(writer, memory, size, request->items, rr_request_item_max(request));
 	header->xid = request->exchange->xid;
+	if (request->auth_call.context) {
+		rr_block_put_guarded(
+			block, header, writer, succeeded && procedure ? procedure->put_result : NULL);
+		return !writer->failed;
+	}
 	rr_rpc_put_reply(writer, header);
 	if (succeeded && procedure && procedure->put_result)
 		procedure->put_result(writer, request->result);
@@ -116,6 +121,10 @@ rr_block_repeat(struct rr_block *block, const struct rr_drc_key *key)
 	if (carrier)
 		carrier->counters.repeats++;
 	RR_PROBE(call_repeated, key->peer, key->xid, key->prog, key->vers, key->proc);
+	if (block->request.auth_call.context && (length = rr_block_guard_again(block, length)) == 0) {
+		rr_block_drop(block);
+		return state;
+	}
 	block->reply = (struct rpcrdma_message){ .stream = block->small, .length = length };
 	rr_exchange_reply(block->request.exchange, &block->reply, reply_sent, block);
 	return state;
@@ -253,9 +262,14 @@ rr_block_succeed(struct rr_block *block)
 		return;
 	}
 	rr_log_peer(rr_loop_peer_log(request->server->engine->loop), request->peer,
-		"the result of %s for %s does not fit its reply",
-		request->procedure ? request->procedure->name : "NULL", request->peer);
-	rr_block_accept(block, RR_SYSTEM_ERR);
+		"the result of %s for %s %s", request->procedure ? request->procedure->name : "NULL",
+		request->peer,
+		block->unwrappable ? "cannot be protected, and is not sent" : "does not fit its reply");
+	/* RFC 2203, 5.3.3.4.4: "a failure results in no RPC response being sent." */
+	if (block->unwrappable)
+		rr_block_drop(block);
+	else
+		rr_block_accept(block, RR_SYSTEM_ERR);
 }
 
 void

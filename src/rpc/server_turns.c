@@ -105,6 +105,7 @@ rr_line_take(struct rr_line *line, struct rr_exchange *exchange)
 	bool over;
 
 	exchange->arrived = rr_loop_now(server->engine->loop);
+	exchange->taken = false;
 	over = turns_are_over(server, exchange->arrived);
 	if (!over && turns_are_idle(server)) {
 		if (turns_serve_alone(line, exchange))

@@ -36,10 +36,9 @@ rpc_get_auth(struct rpcrdma_xdr_reader *reader, struct rr_opaque_auth *auth)
 	return length == 0 || rpc_get_body(reader, length, auth);
 }
 
-/* Writes a credential or verifier: its flavor, the length of its body, and the body. If the body is empty, as
- * is usual, writes both words in one step. */
-static void
-rpc_put_auth(struct rpcrdma_xdr_writer *writer, const struct rr_opaque_auth *auth)
+/* If the body is empty, as is usual, writes both words in one step. */
+void
+rr_rpc_put_auth(struct rpcrdma_xdr_writer *writer, const struct rr_opaque_auth *auth)
 {
 	uint8_t *words = auth->body.length == 0 ? rr_xdr_room(writer, RR_AUTH_FIXED) : NULL;
 
@@ -143,8 +142,28 @@ rr_rpc_put_call(struct rpcrdma_xdr_writer *writer, const struct rr_call_header *
 		rpc_put_empty_auths(words + RR_RPC_CALL_FIXED, call);
 		return;
 	}
-	rpc_put_auth(writer, &call->cred);
-	rpc_put_auth(writer, &call->verf);
+	rr_rpc_put_auth(writer, &call->cred);
+	rr_rpc_put_auth(writer, &call->verf);
+}
+
+void
+rr_rpc_put_call_front(struct rpcrdma_xdr_writer *writer, const struct rr_call_header *call)
+{
+	rpcrdma_put_u32(writer, call->xid);
+	rpcrdma_put_u32(writer, RR_CALL);
+	rpcrdma_put_u32(writer, RR_RPC_VERSION);
+	rpcrdma_put_u32(writer, call->prog);
+	rpcrdma_put_u32(writer, call->vers);
+	rpcrdma_put_u32(writer, call->proc);
+	rr_rpc_put_auth(writer, &call->cred);
+}
+
+struct rpcrdma_bytes
+rr_rpc_call_front(const void *stream, const struct rr_call_header *call)
+{
+	uint32_t length = call->cred.body.length;
+
+	return (struct rpcrdma_bytes){ stream, RR_RPC_CALL_FIXED + RR_AUTH_FIXED + length + rr_pad(length) };
 }
 
 /* ---- Replies: xid REPLY reply_stat, then one of two bodies ---- */
@@ -221,7 +240,7 @@ rpc_put_range(struct rpcrdma_xdr_writer *writer, const struct rr_reply_header *r
 static void
 rpc_put_accepted(struct rpcrdma_xdr_writer *writer, const struct rr_reply_header *reply)
 {
-	rpc_put_auth(writer, &reply->verf);
+	rr_rpc_put_auth(writer, &reply->verf);
 	rpcrdma_put_u32(writer, reply->accept_stat);
 	if (reply->accept_stat == RR_PROG_MISMATCH)
 		rpc_put_range(writer, reply);

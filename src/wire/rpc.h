@@ -24,7 +24,9 @@ enum rr_auth_stat {
 	RR_AUTH_REJECTEDCRED = 2,
 	RR_AUTH_BADVERF = 3,
 	RR_AUTH_REJECTEDVERF = 4,
-	RR_AUTH_TOOWEAK = 5
+	RR_AUTH_TOOWEAK = 5,
+	RR_RPCSEC_GSS_CREDPROBLEM = 13, /* RFC 2203, section 5.3.3.3 */
+	RR_RPCSEC_GSS_CTXPROBLEM = 14
 };
 enum rr_auth_flavor {
 	RR_AUTH_NONE = 0,
@@ -85,6 +87,15 @@ bool rr_rpc_header_is_reduced(const struct rpcrdma_xdr_reader *reader);
 
 /* Writes a call header; its rpcvers is always 2, whatever call->rpcvers is. */
 void rr_rpc_put_call(struct rpcrdma_xdr_writer *writer, const struct rr_call_header *call);
+
+/* Writes the beginning of a call header, up to and including the credential: what the verifier that follows
+ * may be computed from (RFC 2203, section 5.3.1). */
+void rr_rpc_put_call_front(struct rpcrdma_xdr_writer *writer, const struct rr_call_header *call);
+/* Returns that beginning of a call that rr_rpc_get_call() has read from stream. */
+struct rpcrdma_bytes rr_rpc_call_front(const void *stream, const struct rr_call_header *call);
+
+/* Writes a credential or verifier: its flavor, the length of its body, and the body. */
+void rr_rpc_put_auth(struct rpcrdma_xdr_writer *writer, const struct rr_opaque_auth *auth);
 
 /* Reads a reply header and leaves the reader at the results. Returns false if the message has no valid reply
  * header. Any number is accepted as auth_stat, since more of them may be assigned. */

@@ -17,6 +17,7 @@ int suite_later(void);
 int suite_memory(void);
 int suite_lost(void);
 int suite_once(void);
+int suite_sealed(void);
 int suite_spread(void);
 
 static inline int
@@ -25,7 +26,7 @@ suite_run(rr_fabric_new *provider)
 	world_provider = provider;
 	return suite_auth() + suite_calls() + suite_eligible() + suite_errors() + suite_memory() +
 	       suite_lost() + suite_kept() + suite_once() + suite_later() + suite_framing() + suite_header() +
-	       suite_spread();
+	       suite_sealed() + suite_spread();
 }
 
 #define suite_test(function) cmocka_unit_test_setup_teardown(function, world_setup, world_teardown)

@@ -19,7 +19,7 @@ put_word(struct rpcrdma_xdr_writer *writer, const struct rpcrdma_auth_sys *user)
 	rpcrdma_put_u32(writer, user->uid);
 }
 
-static enum rr_auth_stat
+static int
 take_word(const struct rr_call_header *call, struct rpcrdma_request *request)
 {
 	request->caller = (struct rr_caller){ .flavor = call->cred.flavor };

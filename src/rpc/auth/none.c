@@ -15,11 +15,11 @@ none_put(struct rpcrdma_xdr_writer *writer, const struct rpcrdma_auth_sys *user)
 }
 
 /* Takes a call that names no user. A credential whose body is not empty is refused. */
-static enum rr_auth_stat
+static int
 none_take(const struct rr_call_header *call, struct rpcrdma_request *request)
 {
 	request->caller = (struct rr_caller){ .flavor = RR_AUTH_NONE };
-	return call->cred.body.length == 0 ? rr_auth_null_verifier(call) : RR_AUTH_BADCRED;
+	return call->cred.body.length == 0 ? (int)rr_auth_null_verifier(call) : RR_AUTH_BADCRED;
 }
 
 const struct rr_auth rr_auth_none = {

@@ -23,7 +23,7 @@ sys_put(struct rpcrdma_xdr_writer *writer, const struct rpcrdma_auth_sys *user)
 
 /* Decodes the AUTH_SYS credential of the call into request, and checks the verifier. Returns RR_AUTH_OK or
  * the reason for the refusal. */
-static enum rr_auth_stat
+static int
 sys_take(const struct rr_call_header *call, struct rpcrdma_request *request)
 {
 	struct rr_auth_sys *sys = &request->sys;
