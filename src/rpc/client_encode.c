@@ -67,18 +67,16 @@ rr_client_free_buffers(struct rpcrdma_client *client)
 		rr_free(client->engine->env, rr_container(link, struct rr_call_buffer, link));
 }
 
-/* Returns the credential of the call: that of the client, or of a user of its own, whose octets then lie in
- * body. */
-static struct rr_opaque_auth
-encode_cred(const struct rr_call *call, uint8_t body[RR_AUTH_BODY_MAX])
+/* Returns the credential of a call that has a user of its own. Its octets lie in the client, until the next
+ * such call. */
+static __attribute__((noinline)) struct rr_opaque_auth
+encode_user(const struct rr_call *call)
 {
-	const struct rpcrdma_client *client = call->client;
+	struct rpcrdma_client *client = call->client;
 	struct rpcrdma_xdr_writer writer;
 	struct rpcrdma_message written;
 
-	if (!call->user || client->auth->guard)
-		return client->cred;
-	rpcrdma_xdr_writer_init(&writer, body, RR_AUTH_BODY_MAX, NULL, 0);
+	rpcrdma_xdr_writer_init(&writer, client->user_body, sizeof(client->user_body), NULL, 0);
 	client->auth->put(&writer, call->user);
 	written = rpcrdma_xdr_written(&writer);
 	return (struct rr_opaque_auth){ client->auth->flavor, { written.stream, written.length } };
@@ -91,14 +89,13 @@ encode_write_call(struct rr_call *call, const struct rpcrdma_procedure *procedur
 {
 	struct rr_call_buffer *buffer = call->buffer;
 	struct rpcrdma_xdr_writer writer;
-	uint8_t body[RR_AUTH_BODY_MAX];
 	const struct rr_call_header header = {
 		.xid = call->transaction.xid,
 		.rpcvers = RR_RPC_VERSION,
 		.prog = call->program->prog,
 		.vers = call->program->vers,
 		.proc = call->proc,
-		.cred = encode_cred(call, body),
+		.cred = call->user && !call->client->auth->guard ? encode_user(call) : call->client->cred,
 	};
 
 	rpcrdma_xdr_writer_init(

@@ -71,6 +71,7 @@ struct rpcrdma_client {
 	bool places;
 	struct rr_opaque_auth cred;
 	uint8_t cred_body[RR_AUTH_BODY_MAX]; /* the memory of cred */
+	uint8_t user_body[RR_AUTH_BODY_MAX]; /* the same of a call that has a user of its own */
 
 	enum rr_client_state state;
 	struct rr_carrier *carrier; /* in FIRST, UP, RETRYING; else NULL */

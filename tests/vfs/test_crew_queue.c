@@ -28,8 +28,16 @@ setup(void **state)
 static int
 teardown(void **state)
 {
-	rr_crew_queue_free(&((struct crowd *)*state)->queue);
-	free(*state);
+	struct crowd *crowd = *state;
+
+	for (int i = 0; i < MAX; i++)
+		if (crowd->slots[i].job)
+			rr_crew_queue_end(&crowd->queue, &crowd->slots[i], 0);
+	for (int i = 0; i < JOBS; i++)
+		if (crowd->jobs[i].waits)
+			rr_crew_queue_withdraw(&crowd->queue, &crowd->jobs[i]);
+	rr_crew_queue_free(&crowd->queue);
+	free(crowd);
 	return 0;
 }
 
@@ -79,6 +87,7 @@ end_after(struct crowd *crowd, int job, uint64_t spent)
 
 	/* The job may be freed by then. */
 	memset(&crowd->jobs[job], 0xee, sizeof(crowd->jobs[job]));
+	crowd->jobs[job].waits = false;
 	rr_crew_queue_end(&crowd->queue, slot, spent);
 }
 
