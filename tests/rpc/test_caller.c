@@ -11,15 +11,15 @@ static const uint32_t groups[] = { 4, 5 };
 /* Two callers for each principal: the first members of a row are the same principal, all others differ. */
 static const struct rr_caller callers[][2] = {
 	{ { RR_AUTH_NONE }, { RR_AUTH_NONE } },
-	{ { RR_AUTH_SYS, true, 0 }, { RR_AUTH_SYS, true, 0, 7, 2, groups } },
-	{ { RR_AUTH_SYS, true, 7 }, { RR_AUTH_SYS, true, 7, 8 } },
-	{ { RR_RPCSEC_GSS, true, 7, .principal = "alice@HERE" },
-		{ RR_RPCSEC_GSS, false, 0, .principal = "alice@HERE" } },
-	{ { RR_RPCSEC_GSS, true, 7, .principal = "alice@THERE" },
-		{ RR_RPCSEC_GSS, true, 8, .principal = "alice@THERE" } },
-	{ { RR_RPCSEC_GSS, true, 7 }, { RR_RPCSEC_GSS, true, 7, 1 } },
-	{ { RR_AUTH_SYS, true, 7, .principal = "alice@HERE" },
-		{ RR_AUTH_SYS, true, 9, .principal = "alice@HERE" } },
+	{ { RR_AUTH_SYS, RR_CALLER_OPEN, true, 0 }, { RR_AUTH_SYS, RR_CALLER_OPEN, true, 0, 7, 2, groups } },
+	{ { RR_AUTH_SYS, RR_CALLER_OPEN, true, 7 }, { RR_AUTH_SYS, RR_CALLER_OPEN, true, 7, 8 } },
+	{ { RR_RPCSEC_GSS, RR_CALLER_OPEN, true, 7, .principal = "alice@HERE" },
+		{ RR_RPCSEC_GSS, RR_CALLER_OPEN, false, 0, .principal = "alice@HERE" } },
+	{ { RR_RPCSEC_GSS, RR_CALLER_OPEN, true, 7, .principal = "alice@THERE" },
+		{ RR_RPCSEC_GSS, RR_CALLER_OPEN, true, 8, .principal = "alice@THERE" } },
+	{ { RR_RPCSEC_GSS, RR_CALLER_OPEN, true, 7 }, { RR_RPCSEC_GSS, RR_CALLER_OPEN, true, 7, 1 } },
+	{ { RR_AUTH_SYS, RR_CALLER_OPEN, true, 7, .principal = "alice@HERE" },
+		{ RR_AUTH_SYS, RR_CALLER_OPEN, true, 9, .principal = "alice@HERE" } },
 };
 
 enum { PRINCIPALS = sizeof(callers) / sizeof(callers[0]) };
@@ -60,7 +60,7 @@ static void
 a_caller_is_kept_with_a_name_of_its_own(void **state)
 {
 	char name[] = "alice@HERE";
-	const struct rr_caller caller = { RR_RPCSEC_GSS, true, 7, 8, 2, groups, name };
+	const struct rr_caller caller = { RR_RPCSEC_GSS, RR_CALLER_OPEN, true, 7, 8, 2, groups, name };
 	struct rr_caller kept;
 
 	(void)state;

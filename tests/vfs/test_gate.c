@@ -58,7 +58,7 @@ world_begin(struct world *world, const char *first, const char *second, const ch
 	rr_gate_init(&world->gate, &world->vfs, world->rules, NULL);
 	world->groups[0] = 5;
 	world->groups[2] = UINT32_MAX;
-	world->who = (struct rr_caller){ RR_AUTH_SYS, true, 7, 8, 3, world->groups, NULL };
+	world->who = (struct rr_caller){ RR_AUTH_SYS, RR_CALLER_OPEN, true, 7, 8, 3, world->groups, NULL };
 	world->caller = (struct rr_gate_caller){ rr_address_source_of(from), &world->who, RR_RIGHT_V3 };
 }
 

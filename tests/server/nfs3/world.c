@@ -152,7 +152,8 @@ world_teardown(void **state)
 void
 world_caller(struct world *world, uint32_t id)
 {
-	world->request.caller = (struct rr_caller){ RR_AUTH_SYS, true, id, id, 0, world->groups, NULL };
+	world->request.caller =
+		(struct rr_caller){ RR_AUTH_SYS, RR_CALLER_OPEN, true, id, id, 0, world->groups, NULL };
 }
 
 void

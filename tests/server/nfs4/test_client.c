@@ -123,10 +123,13 @@ another_principal_is_refused_while_there_is_state_in_a_lease(void **state)
 static void
 a_principal_with_a_name_is_known_by_the_name(void **state)
 {
-	static const struct rr_caller alice = { RR_RPCSEC_GSS, true, 7, .principal = "alice@HERE" },
-				      elsewhere = { RR_RPCSEC_GSS, true, 8, .principal = "alice@HERE" },
-				      bob = { RR_RPCSEC_GSS, true, 7, .principal = "bob@HERE" },
-				      claimed = { RR_AUTH_SYS, true, 7 };
+	static const struct rr_caller alice = { RR_RPCSEC_GSS, RR_CALLER_OPEN, true, 7,
+		.principal = "alice@HERE" },
+				      elsewhere = { RR_RPCSEC_GSS, RR_CALLER_OPEN, true, 8,
+					      .principal = "alice@HERE" },
+				      bob = { RR_RPCSEC_GSS, RR_CALLER_OPEN, true, 7,
+					      .principal = "bob@HERE" },
+				      claimed = { RR_AUTH_SYS, RR_CALLER_OPEN, true, 7 };
 	client_owner4 owner = { .co_ownerid = { "a", 1 } };
 	struct world *world = *state;
 	struct rr_nfs4_client *client, *other;

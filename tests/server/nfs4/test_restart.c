@@ -448,7 +448,8 @@ overwrite(const char *path, const uint8_t *data, size_t length)
 static void
 a_record_keeps_the_name_of_its_principal(void **state)
 {
-	static const struct rr_caller alice = { RR_RPCSEC_GSS, true, 7, .principal = "alice@HERE" };
+	static const struct rr_caller alice = { RR_RPCSEC_GSS, RR_CALLER_OPEN, true, 7,
+		.principal = "alice@HERE" };
 	const struct rr_nfs4_recorded recorded = { 1, alice, 90, { "client", 6 } };
 	struct rr_nfs4_record_dir *dir;
 	struct taken taken = { 0 };
