@@ -150,7 +150,8 @@ replies_that_are_none_are_errors(void **state)
 		{ "00000001 00000001 00000000 00000003 00000004", -RPCRDMA_ERR_RPC_DENIED,
 			"versions 3 to 4" },
 		{ "00000001 00000001 00000001 00000001", -RPCRDMA_ERR_RPC_DENIED, "credential" },
-		{ "00000001 00000001 00000001 0000000e", -RPCRDMA_ERR_RPC_DENIED, "status 14" },
+		{ "00000001 00000001 00000001 0000000e", -RPCRDMA_ERR_RPC_DENIED, "the context of the call" },
+		{ "00000001 00000001 00000001 0000000f", -RPCRDMA_ERR_RPC_DENIED, "status 15" },
 	};
 	struct raw *raw = *state;
 
