@@ -416,7 +416,7 @@ const void *
 rr_tls_waiting(const struct rr_tls_session *session, size_t *size)
 {
 	*size = session->out_end - session->out_start;
-	return session->out + session->out_start;
+	return session->out ? session->out + session->out_start : NULL;
 }
 
 void

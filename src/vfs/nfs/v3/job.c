@@ -52,11 +52,12 @@ rr_v3_call(struct rr_v3_job *job, uint32_t procedure, void (*then)(struct rr_v3_
 		.reply_max = rr_ulb_nfs3_reply_max(procedure, &job->args),
 		.sink_count = sinks,
 		.sinks = { sink },
-		.arena = rpcrdma_arena(job->arena, job->arena ? RR_V3_ARENA : 0),
 		.user = &job->user,
 		.done = job_answered,
 		.ctx = job,
 	};
+	if (job->arena)
+		job->rpc.arena = rpcrdma_arena(job->arena, RR_V3_ARENA);
 	rr_client_call(job->vfs->client, &job->rpc);
 	return RR_VFS_PENDING;
 }
