@@ -145,7 +145,7 @@ list_more(struct rr_v3_job *job, enum rr_vfs_status status)
 	struct rr_vfs_readdir *readdir = INPUT(job);
 	const READDIRPLUS3resok *plus = &job->result.readdirplus.u.resok;
 	const READDIR3resok *plain = &job->result.readdir.u.resok;
-	bool eof = job->plain ? plain->reply.eof : plus->reply.eof, all;
+	bool eof, all;
 	uint64_t cookie = 0;
 
 	if (status == RR_VFS_NOTSUPP && !job->plain) {
@@ -158,6 +158,7 @@ list_more(struct rr_v3_job *job, enum rr_vfs_status status)
 		rr_v3_end(job, status);
 		return;
 	}
+	eof = job->plain ? plain->reply.eof : plus->reply.eof;
 	list_note(job, job->plain ? plain->cookieverf : plus->cookieverf);
 	all = list_entries(job, &cookie, &status);
 	if (all && !eof && cookie != 0) {

@@ -125,7 +125,7 @@ name_remove(struct rr_v3_job *job, enum rr_vfs_status status)
 {
 	const struct rr_vfs_remove *remove = INPUT(job, remove);
 	const post_op_attr *attributes = &job->result.lookup.u.resok.obj_attributes;
-	bool directory = attributes->attributes_follow && attributes->u.attributes.type == NF3DIR;
+	bool directory;
 
 	if (status != RR_VFS_OK) {
 		rr_v3_known(&job->result.lookup.u.resfail.dir_attributes,
@@ -133,6 +133,7 @@ name_remove(struct rr_v3_job *job, enum rr_vfs_status status)
 		rr_v3_end(job, status);
 		return;
 	}
+	directory = attributes->attributes_follow && attributes->u.attributes.type == NF3DIR;
 	job->args.remove.object = (diropargs3){ rr_v3_fh(&job->objects[0]), remove->name };
 	rr_v3_call(job, directory ? NFSPROC3_RMDIR : NFSPROC3_REMOVE, name_removed);
 }
