@@ -32,11 +32,11 @@ static void
 seek_tells_data_from_holes(void **state)
 {
 	struct suite *suite = *state;
+	suite_needs(suite, SUITE_HOLES);
 	struct rr_vfs_handle file;
 	struct rr_vfs_seek found;
 	struct rr_vfs_seek behind;
 
-	suite_needs(suite, SUITE_HOLES);
 	file = suite_make(suite, &suite->root, "file", RR_VFS_FILE, 0644);
 	write_block(suite, &file, 0, 1);
 	write_block(suite, &file, 4 * BLOCK, 2);
@@ -58,11 +58,11 @@ static void
 no_data_behind_an_offset_is_the_end_of_the_file(void **state)
 {
 	struct suite *suite = *state;
+	suite_needs(suite, SUITE_HOLES);
 	struct rr_vfs_handle file;
 	struct rr_vfs_setattr setattr = { .set = { .mask = RR_VFS_SET_SIZE, .size = 4 * BLOCK } };
 	struct rr_vfs_seek found;
 
-	suite_needs(suite, SUITE_HOLES);
 	file = suite_make(suite, &suite->root, "file", RR_VFS_FILE, 0644);
 	setattr.object = suite_at(&file);
 	assert_int_equal(suite_do(suite, setattr, &setattr), RR_VFS_OK);
@@ -75,12 +75,12 @@ static void
 deallocate_makes_a_hole_and_keeps_the_size(void **state)
 {
 	struct suite *suite = *state;
+	suite_needs(suite, SUITE_HOLES);
 	struct rr_vfs_handle file;
 	struct rr_vfs_space space = { .offset = BLOCK, .length = BLOCK };
 	uint8_t *data = malloc(3 * BLOCK);
 	struct rr_vfs_read read = { .size = 3 * BLOCK, .data = data };
 
-	suite_needs(suite, SUITE_HOLES);
 	file = suite_make(suite, &suite->root, "file", RR_VFS_FILE, 0644);
 	for (uint64_t i = 0; i < 3; i++)
 		write_block(suite, &file, i * BLOCK, 7);
@@ -110,11 +110,11 @@ static void
 allocate_makes_the_file_as_long(void **state)
 {
 	struct suite *suite = *state;
+	suite_needs(suite, SUITE_HOLES);
 	struct rr_vfs_handle file;
 	struct rr_vfs_object object;
 	struct rr_vfs_space space = { .offset = 2, .length = BLOCK };
 
-	suite_needs(suite, SUITE_HOLES);
 	file = suite_file(suite, "file", "text");
 	object = space.object = suite_at(&file);
 	assert_int_equal(suite_do(suite, allocate, &space), RR_VFS_OK);
@@ -144,11 +144,11 @@ static void
 copy_takes_data_and_holes(void **state)
 {
 	struct suite *suite = *state;
+	suite_needs(suite, SUITE_COPIES);
 	struct rr_vfs_handle from, to;
 	uint8_t *a = calloc(5, BLOCK), *b = malloc(5 * BLOCK);
 	struct rr_vfs_read read = { .size = 5 * BLOCK, .data = b };
 
-	suite_needs(suite, SUITE_COPIES);
 	from = suite_make(suite, &suite->root, "from", RR_VFS_FILE, 0644);
 	to = suite_file(suite, "to", "old text");
 	write_block(suite, &from, BLOCK, 3);
@@ -168,13 +168,13 @@ static void
 clone_is_a_copy_that_changes_by_itself(void **state)
 {
 	struct suite *suite = *state;
+	suite_needs(suite, SUITE_CLONES);
 	struct rr_vfs_handle from, to;
 	struct rr_vfs_object object;
 	struct rr_vfs_copy clone = { .length = BLOCK };
 	char first[2] = { 0 };
 	struct rr_vfs_read read = { .size = 1, .data = first };
 
-	suite_needs(suite, SUITE_CLONES);
 	from = suite_make(suite, &suite->root, "from", RR_VFS_FILE, 0644);
 	to = suite_make(suite, &suite->root, "to", RR_VFS_FILE, 0644);
 	write_block(suite, &from, 0, 'a');
@@ -235,12 +235,12 @@ static void
 a_quota_bounds_its_user_alone(void **state)
 {
 	struct suite *suite = *state;
+	suite_needs(suite, SUITE_IDENTITIES);
 	struct rr_vfs_handle file;
 	uint64_t written;
 
 	if (!suite->provider->quota)
 		skip();
-	suite_needs(suite, SUITE_IDENTITIES);
 	file = suite_make(suite, &suite->root, "file", RR_VFS_FILE, 0644);
 	suite->provider->quota(suite, 2 * BLOCK);
 	assert_int_equal(fill(suite, &file, RR_VFS_UNSTABLE, &written), RR_VFS_DQUOT);
