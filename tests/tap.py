@@ -48,6 +48,15 @@ def may_others_run(tool):
         return False
 
 
+def stop_when(process, ready):
+    """Stops the process once ready() is true, unless it ends before. SIGCONT has it go on."""
+    while process.poll() is None and not ready():
+        time.sleep(0.0002)
+    process.send_signal(signal.SIGSTOP)  # which waits for it if it has ended, and then sends nothing
+    if process.returncode is None:
+        os.waitid(os.P_PID, process.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
+
+
 def free_port():
     """A port where nobody listens, never the same twice, and below those that the system gives to clients."""
     for port in PORTS:

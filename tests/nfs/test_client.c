@@ -535,9 +535,9 @@ a_status_has_the_name_of_version_4_where_there_is_one(void **state)
 		assert_string_equal(rpcrdma_nfs_status_text(rows[i].status), rows[i].text);
 	nfs = fake_must_open(fake, "/export");
 	assert_string_equal(rr_nfs_status_text(nfs, 13), "permission denied (NFS3ERR_ACCES)");
-	assert_string_equal(
-		rr_nfs_status_text(nfs, 10016), "the server wants another kind of authentication, or TLS "
-						"(transport=tcp&xprtsec=tls or mtls) (NFS4ERR_WRONGSEC)");
+	assert_string_equal(rr_nfs_status_text(nfs, 10016),
+		"the server wants another kind of authentication, or TLS "
+		"(transport=tcp&xprtsec=tls or mtls) (NFS4ERR_WRONGSEC)");
 }
 
 int

@@ -11,10 +11,9 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from tap import Server, Tap, free_port
+from tap import Server, Tap, free_port, stop_when
 
 TOOL = os.path.abspath(sys.argv[1])
 LARGE = 40 << 20
@@ -103,11 +102,7 @@ class World:
         while True:
             process = subprocess.Popen([TOOL, "cp", "--json", source, target], stdout=subprocess.PIPE,
                                        stderr=subprocess.PIPE, text=True)
-            while process.poll() is None and not any(sizes(leftovers(watched))):
-                time.sleep(0.0005)
-            process.send_signal(signal.SIGSTOP)
-            if process.returncode is None:
-                os.waitid(os.P_PID, process.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
+            stop_when(process, lambda: any(sizes(leftovers(watched))))
             if process.poll() is None and any(sizes(leftovers(watched))):
                 return process
             process.kill()

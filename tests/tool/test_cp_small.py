@@ -11,7 +11,7 @@ import tempfile
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from tap import Server, Tap
+from tap import Server, Tap, stop_when
 
 TOOL = os.path.abspath(sys.argv[1])
 FILES = 600
@@ -176,10 +176,7 @@ def grown(work, server):
             with open(f"{source}/{name}", "w") as file:
                 file.write("of the list")
         process = subprocess.Popen([TOOL, "cp", "-qr", server.url + "growing", server.url + "grown"], stderr=subprocess.PIPE, text=True)
-        while process.poll() is None and not os.path.exists(f"{target}/.large.rpcrdma-0"):
-            time.sleep(0.0002)
-        process.send_signal(signal.SIGSTOP)
-        os.waitid(os.P_PID, process.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
+        stop_when(process, lambda: os.path.exists(f"{target}/.large.rpcrdma-0"))
         late = [name for name in smalls if not os.path.exists(f"{target}/{name}") and not os.path.exists(f"{target}/.{name}.rpcrdma-0")]
         for name in late:
             with open(f"{source}/{name}", "a") as file:

@@ -8,10 +8,9 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from tap import Server, Tap
+from tap import Server, Tap, stop_when
 
 TOOL = os.path.abspath(sys.argv[1])
 DESCRIPTORS = 300
@@ -103,10 +102,7 @@ def moved(work, server):
         with open(f"{deepest}/large", "wb") as file:
             file.truncate(100 << 20)
         process = subprocess.Popen([TOOL, "cp", "-qr", "--sparse=never", source, f"{server.url}up"], stderr=subprocess.PIPE, text=True)
-        while process.poll() is None and not os.path.exists(target + "/d" * 100 + "/.large.rpcrdma-0"):
-            time.sleep(0.0002)
-        process.send_signal(signal.SIGSTOP)
-        os.waitid(os.P_PID, process.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
+        stop_when(process, lambda: os.path.exists(target + "/d" * 100 + "/.large.rpcrdma-0"))
         early = os.path.exists(target + "/d" * 100 + "/.large.rpcrdma-0")
         os.rename(source + "/d" * 80, f"{source}/moved")
         process.send_signal(signal.SIGCONT)

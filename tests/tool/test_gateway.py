@@ -17,7 +17,7 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import ganesha
-from tap import Daemon, Gateway, Server, Tap, free_port
+from tap import Daemon, Gateway, Server, Tap, free_port, stop_when
 
 TOOL = os.path.abspath(sys.argv[1])
 SIZES = (0, 1, 3, 4, 1000, 4095, 4096, 65537, (1 << 20) - 1, 1 << 20, 5 << 20)
@@ -192,11 +192,7 @@ def begin_copy(source, url):
     """Starts a copy, and stops the process in the middle of it. A copy that was too quick is made again."""
     while True:
         copy = subprocess.Popen([TOOL, "cp", "-q", source, url], stderr=subprocess.PIPE, text=True)
-        while copy.poll() is None and not any(".rpcrdma-" in name for name in os.listdir(f"{WORK}/served")):
-            time.sleep(0.0005)
-        copy.send_signal(signal.SIGSTOP)
-        if copy.returncode is None:
-            os.waitid(os.P_PID, copy.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
+        stop_when(copy, lambda: any(".rpcrdma-" in name for name in os.listdir(f"{WORK}/served")))
         if copy.poll() is None:
             return copy
         _, error = copy.communicate()

@@ -9,10 +9,9 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from tap import Server, Tap
+from tap import Server, Tap, stop_when
 
 TOOL = os.path.abspath(sys.argv[1])
 KINDS = ("file", "link", "directory", "large", "small")
@@ -41,12 +40,9 @@ def remove(path):
 
 
 def pause(command, ready):
-    """Runs the command, and stops it once ready() is true. Returns its process."""
+    """Runs the command, and stops it once ready() is true, unless it has ended. Returns its process."""
     process = subprocess.Popen([TOOL, *command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    while process.poll() is None and not ready():
-        time.sleep(0.0002)
-    process.send_signal(signal.SIGSTOP)
-    os.waitid(os.P_PID, process.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
+    stop_when(process, ready)
     return process
 
 

@@ -34,7 +34,7 @@ job_answered(struct rr_call *call, int error)
 {
 	struct rr_v3_job *job = call->ctx;
 
-	/* What a call before this one has left there is no result of this one. */
+	/* The result of a call before this one may still be there. */
 	if (error)
 		memset(&job->result, 0, sizeof(job->result));
 	job->then(job, error ? job_unanswered(error) : rr_v3_status(job->result.status));
