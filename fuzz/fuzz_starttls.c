@@ -132,8 +132,8 @@ carrier_of(bool accepts, int fd)
 	return tcp;
 }
 
-/* What the peer sends, in two pieces; the answer to a probe with the XID of the probe. exact: the second
- * piece is what comes behind the probe, or behind its answer. */
+/* Sends the octets of the peer, in two pieces; the answer to a probe has the XID of the probe. exact: the
+ * second piece is what comes behind the probe, or behind its answer. */
 static void
 send_pieces(int peer, uint8_t *data, size_t size, bool accepts, bool exact)
 {

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "nfs/client_private.h"
-#include "nfs/v3.h"
+#include "vfs/fattr3.h"
 
 static struct rpcrdma_nfs_time
 object_time(struct rr_vfs_time time)
@@ -65,7 +65,7 @@ rr_nfs_change_set(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_changes *cha
 		.access_time = { changes->accessed.seconds, changes->accessed.nanoseconds },
 		.modify_time = { changes->modified.seconds, changes->modified.nanoseconds },
 	};
-	if (nfs->v4 || rr_v3_can_set(set))
+	if (nfs->v4 || rr_fattr3_can_set(set))
 		return 0;
 	return rr_nfs_fail(nfs, -RPCRDMA_ERR_NOTSUP, "%s", RR_NFS_TIMES);
 }
@@ -83,5 +83,5 @@ rr_nfs_has_time(const struct rpcrdma_nfs *nfs, struct rpcrdma_nfs_time time)
 	const struct rr_vfs_set set = { .mask = RR_VFS_SET_MODIFY_TIME,
 		.modify_time = { time.seconds, time.nanoseconds } };
 
-	return nfs->v4 || rr_v3_can_set(&set);
+	return nfs->v4 || rr_fattr3_can_set(&set);
 }

@@ -5,70 +5,14 @@
 
 #include <string.h>
 
-/* ---- Attributes ---- */
+#include "vfs/fattr3.h"
 
-static struct rr_vfs_time
-v3_time(nfstime3 time)
-{
-	return (struct rr_vfs_time){ time.seconds, time.nseconds };
-}
-
+/* Version 3 has no names of users and groups. */
 static void
 v3_attributes(const fattr3 *given, struct rr_nfs_attributes *attributes)
 {
-	_Static_assert((int)NF3FIFO == (int)RR_VFS_FIFO && (int)NF3LNK == (int)RR_VFS_LINK, "the same types");
-	*attributes = (struct rr_nfs_attributes){
-		.vfs = {
-			.type = (enum rr_vfs_type)given->type,
-			.mode = given->mode & 07777,
-			.links = given->nlink,
-			.uid = given->uid,
-			.gid = given->gid,
-			.device = { given->rdev.specdata1, given->rdev.specdata2 },
-			.size = given->size,
-			.used = given->used,
-			.id = { .fsid = { given->fsid }, .number = given->fileid },
-			.access_time = v3_time(given->atime),
-			.modify_time = v3_time(given->mtime),
-			.change_time = v3_time(given->ctime),
-		},
-	};
-}
-
-static bool
-v3_has_time(struct rr_vfs_time time)
-{
-	return time.seconds >= 0 && time.seconds <= UINT32_MAX;
-}
-
-bool
-rr_v3_can_set(const struct rr_vfs_set *set)
-{
-	return (!(set->mask & RR_VFS_SET_ACCESS_TIME) || v3_has_time(set->access_time)) &&
-	       (!(set->mask & RR_VFS_SET_MODIFY_TIME) || v3_has_time(set->modify_time));
-}
-
-/* Returns how a time is set: `to` and `now` are the bits of the mask that stand for the given time and for
- * the server's. */
-static enum time_how
-v3_how(uint32_t mask, uint32_t to, uint32_t now)
-{
-	return mask & to ? SET_TO_CLIENT_TIME : mask & now ? SET_TO_SERVER_TIME : DONT_CHANGE;
-}
-
-static sattr3
-v3_set(const struct rr_vfs_set *set)
-{
-	return (sattr3){
-		.mode = { (set->mask & RR_VFS_SET_MODE) != 0, { set->mode } },
-		.uid = { (set->mask & RR_VFS_SET_UID) != 0, { set->uid } },
-		.gid = { (set->mask & RR_VFS_SET_GID) != 0, { set->gid } },
-		.size = { (set->mask & RR_VFS_SET_SIZE) != 0, { set->size } },
-		.atime = { v3_how(set->mask, RR_VFS_SET_ACCESS_TIME, RR_VFS_SET_ACCESS_NOW),
-			{ { (uint32_t)set->access_time.seconds, set->access_time.nanoseconds } } },
-		.mtime = { v3_how(set->mask, RR_VFS_SET_MODIFY_TIME, RR_VFS_SET_MODIFY_NOW),
-			{ { (uint32_t)set->modify_time.seconds, set->modify_time.nanoseconds } } },
-	};
+	*attributes = (struct rr_nfs_attributes){ 0 };
+	rr_fattr3_take(given, &attributes->vfs);
 }
 
 /* ---- Arguments ---- */
@@ -84,7 +28,7 @@ static void
 v3_put_setattr(struct rpcrdma_xdr_writer *writer, const void *value)
 {
 	const struct rr_nfs_setattr_args *given = value;
-	const SETATTR3args args = { .object = given->object, .new_attributes = v3_set(&given->set) };
+	const SETATTR3args args = { .object = given->object, .new_attributes = rr_fattr3_give(&given->set) };
 
 	v3_put(writer, NFSPROC3_SETATTR, &args);
 }
@@ -95,7 +39,7 @@ v3_put_create(struct rpcrdma_xdr_writer *writer, const void *value)
 	const struct rr_nfs_make_args *given = value;
 	CREATE3args args = { .where = given->where, .how.mode = GUARDED };
 
-	args.how.u.obj_attributes = v3_set(&given->set);
+	args.how.u.obj_attributes = rr_fattr3_give(&given->set);
 	v3_put(writer, NFSPROC3_CREATE, &args);
 }
 
@@ -103,7 +47,7 @@ static void
 v3_put_mkdir(struct rpcrdma_xdr_writer *writer, const void *value)
 {
 	const struct rr_nfs_make_args *given = value;
-	const MKDIR3args args = { .where = given->where, .attributes = v3_set(&given->set) };
+	const MKDIR3args args = { .where = given->where, .attributes = rr_fattr3_give(&given->set) };
 
 	v3_put(writer, NFSPROC3_MKDIR, &args);
 }
@@ -113,7 +57,8 @@ v3_put_symlink(struct rpcrdma_xdr_writer *writer, const void *value)
 {
 	const struct rr_nfs_make_args *given = value;
 	const SYMLINK3args args = { .where = given->where,
-		.symlink = { .symlink_attributes = v3_set(&given->set), .symlink_data = given->target } };
+		.symlink = {
+			.symlink_attributes = rr_fattr3_give(&given->set), .symlink_data = given->target } };
 
 	v3_put(writer, NFSPROC3_SYMLINK, &args);
 }
@@ -126,9 +71,9 @@ v3_put_mknod(struct rpcrdma_xdr_writer *writer, const void *value)
 
 	if (given->type == RR_VFS_CHARACTER_DEVICE || given->type == RR_VFS_BLOCK_DEVICE)
 		args.what.u.device =
-			(devicedata3){ v3_set(&given->set), { given->device[0], given->device[1] } };
+			(devicedata3){ rr_fattr3_give(&given->set), { given->device[0], given->device[1] } };
 	else
-		args.what.u.pipe_attributes = v3_set(&given->set);
+		args.what.u.pipe_attributes = rr_fattr3_give(&given->set);
 	v3_put(writer, NFSPROC3_MKNOD, &args);
 }
 

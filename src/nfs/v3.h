@@ -17,8 +17,4 @@ struct rr_v3 {
 
 void rr_v3_init(struct rr_v3 *v3);
 
-/* Tells whether version 3 can set these attributes. RFC 1813, 2.5: a time has 32 bits for the seconds since
- * 1970-01-01, which end on 2106-02-07. */
-bool rr_v3_can_set(const struct rr_vfs_set *set);
-
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Attributes and statuses of version 3, as vfs.h has them. */
+#include "vfs/fattr3.h"
 #include "vfs/nfs/v3/v3_private.h"
 
 static struct rr_vfs_time
@@ -19,35 +20,12 @@ attributes_change(nfstime3 time)
 bool
 rr_v3_attributes(const fattr3 *given, struct rr_vfs_attributes *attributes)
 {
-	static const enum rr_vfs_type types[] = {
-		[NF3REG] = RR_VFS_FILE,
-		[NF3DIR] = RR_VFS_DIRECTORY,
-		[NF3BLK] = RR_VFS_BLOCK_DEVICE,
-		[NF3CHR] = RR_VFS_CHARACTER_DEVICE,
-		[NF3LNK] = RR_VFS_LINK,
-		[NF3SOCK] = RR_VFS_SOCKET,
-		[NF3FIFO] = RR_VFS_FIFO,
-	};
-
 	if (given->type < NF3REG || given->type > NF3FIFO || given->fileid == 0)
 		return false;
-	*attributes = (struct rr_vfs_attributes){
-		.type = types[given->type],
-		.mode = given->mode & 07777,
-		.links = given->nlink,
-		.uid = given->uid,
-		.gid = given->gid,
-		.device = { given->rdev.specdata1, given->rdev.specdata2 },
-		.block_size = 4096,
-		.size = given->size,
-		.used = given->used,
-		.id = { .fsid = { given->fsid, 0 }, .number = given->fileid },
-		.mounted_on = given->fileid,
-		.change = attributes_change(given->ctime),
-		.access_time = attributes_time(given->atime),
-		.modify_time = attributes_time(given->mtime),
-		.change_time = attributes_time(given->ctime),
-	};
+	rr_fattr3_take(given, attributes);
+	attributes->block_size = 4096;
+	attributes->mounted_on = given->fileid;
+	attributes->change = attributes_change(given->ctime);
 	return true;
 }
 
@@ -72,37 +50,13 @@ rr_v3_change(const wcc_data *given, struct rr_vfs_change *change)
 	change->before.change_time = attributes_time(before->ctime);
 }
 
-/* Stores how a time is to be set. to, now: the bits of the mask that say so. Returns false where version 3
- * does not hold the time. */
-static bool
-attributes_set_time(
-	uint32_t mask, uint32_t to, uint32_t now, struct rr_vfs_time time, enum time_how *how, nfstime3 *set)
-{
-	*how = mask & now ? SET_TO_SERVER_TIME : mask & to ? SET_TO_CLIENT_TIME : DONT_CHANGE;
-	if (*how != SET_TO_CLIENT_TIME)
-		return true;
-	*set = (nfstime3){ (uint32_t)time.seconds, time.nanoseconds };
-	return time.seconds >= 0 && time.seconds <= UINT32_MAX;
-}
-
 enum rr_vfs_status
 rr_v3_set(const struct rr_vfs_set *set, sattr3 *attributes)
 {
-	*attributes = (sattr3){
-		.mode = { .set_it = set->mask & RR_VFS_SET_MODE, .u.mode = set->mode },
-		.uid = { .set_it = set->mask & RR_VFS_SET_UID, .u.uid = set->uid },
-		.gid = { .set_it = set->mask & RR_VFS_SET_GID, .u.gid = set->gid },
-		.size = { .set_it = set->mask & RR_VFS_SET_SIZE, .u.size = set->size },
-	};
+	*attributes = rr_fattr3_give(set);
 	if (set->mask & RR_VFS_SET_UMASK)
 		attributes->mode.u.mode &= ~set->umask;
-	return attributes_set_time(set->mask, RR_VFS_SET_ACCESS_TIME, RR_VFS_SET_ACCESS_NOW, set->access_time,
-		       &attributes->atime.set_it, &attributes->atime.u.atime) &&
-			       attributes_set_time(set->mask, RR_VFS_SET_MODIFY_TIME, RR_VFS_SET_MODIFY_NOW,
-				       set->modify_time, &attributes->mtime.set_it,
-				       &attributes->mtime.u.mtime)
-		       ? RR_VFS_OK
-		       : RR_VFS_INVAL;
+	return rr_fattr3_can_set(set) ? RR_VFS_OK : RR_VFS_INVAL;
 }
 
 enum rr_vfs_status
