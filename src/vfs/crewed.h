@@ -4,7 +4,7 @@
 
 #include <stdatomic.h>
 
-#include "vfs/crew.h"
+#include "base/crew.h"
 #include "vfs/door.h"
 #include "vfs/gather.h"
 #include "vfs/reserve.h"

@@ -2,10 +2,10 @@
 #ifndef RR_SERVER_NFS4_SERVER_PRIVATE_H
 #define RR_SERVER_NFS4_SERVER_PRIVATE_H
 
+#include "base/crew.h"
 #include "server/nfs4/pseudo.h"
 #include "server/nfs4/server.h"
 #include "server/nfs4/tables/shared.h"
-#include "vfs/crew.h"
 
 struct rr_nfs4_compound;
 

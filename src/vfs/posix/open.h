@@ -4,7 +4,7 @@
 
 #include <stdatomic.h>
 
-#include "vfs/crew_queue.h"
+#include "base/crew_queue.h"
 #include "vfs/door.h"
 #include "vfs/posix/tree/tree.h"
 #include "vfs/reserve.h"

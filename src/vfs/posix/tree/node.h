@@ -2,9 +2,9 @@
 #ifndef RR_VFS_POSIX_TREE_NODE_H
 #define RR_VFS_POSIX_TREE_NODE_H
 
+#include "base/crew_queue.h"
 #include "base/list.h"
 #include "base/map.h"
-#include "vfs/crew_queue.h"
 #include "vfs/posix/handle.h"
 
 /*

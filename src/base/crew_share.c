@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "vfs/crew_share.h"
+#include "base/crew_share.h"
 
 #include <rpcrdma/error.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "vfs/crew_queue.h"
+#include "base/crew_queue.h"
 
 enum { JOBS = 64, MAX = 8 };
 

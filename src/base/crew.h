@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef RR_VFS_CREW_H
-#define RR_VFS_CREW_H
+#ifndef RR_BASE_CREW_H
+#define RR_BASE_CREW_H
 
+#include "base/crew_queue.h"
 #include "base/loop.h"
-#include "vfs/crew_queue.h"
 
 /* A crew is a set of threads that do jobs which may wait, so that the thread of a loop never waits. The crew
  * begins a thread when there is more to do than there are threads, up to a bound. Each thread does one job at

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef RR_VFS_CREW_QUEUE_H
-#define RR_VFS_CREW_QUEUE_H
+#ifndef RR_BASE_CREW_QUEUE_H
+#define RR_BASE_CREW_QUEUE_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/crew_share.h"
 #include "base/list.h"
-#include "vfs/crew_share.h"
 
 /*
  * The queue decides which job of a crew begins next. The queue itself uses neither threads nor locks.

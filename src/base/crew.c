@@ -4,7 +4,7 @@
  * the loop's thread takes all jobs at once. A thread that begins a job wakes one other thread where a further
  * job could begin, and only one thread is being woken at a time. So many jobs that come at once need few
  * system calls, and hardly any thread is woken that finds nothing to do. */
-#include "vfs/crew.h"
+#include "base/crew.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef RR_VFS_CREW_SHARE_H
-#define RR_VFS_CREW_SHARE_H
+#ifndef RR_BASE_CREW_SHARE_H
+#define RR_BASE_CREW_SHARE_H
 
 #include "base/cache.h"
 #include "base/list.h"

@@ -10,7 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "vfs/crew.h"
+#include "base/crew.h"
 
 enum { MANY = 40 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* This file decides which job of a crew begins next (crew_queue.h). A job waits first for earlier jobs with a
  * key in common, as its nodes show; then it is ready, in its owner's account, and waits for a thread. */
-#include "vfs/crew_queue.h"
+#include "base/crew_queue.h"
 
 #include <string.h>
 
