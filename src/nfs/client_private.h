@@ -5,7 +5,7 @@
 #include "nfs/client.h"
 #include "nfs/v3.h"
 #include "nfs/v4/newer.h"
-#include "nfs/v4/v4.h"
+#include "vfs/nfs/v4/session/v4.h"
 
 /* The files of the NFS client share these declarations. */
 

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "nfs/client_private.h"
-#include "nfs/v4/private.h"
+#include "vfs/nfs/v4/session/session.h"
 
 /* Instead of waiting, the loop moves the clock. */
 static bool jumps;

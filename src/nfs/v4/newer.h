@@ -89,4 +89,16 @@ struct rr_v4_xattr_result {
 	bool eof; /* the list ends here */
 };
 
+struct rr_v4;
+struct rr_v4_work;
+
+extern const struct rr_v4_work *const rr_v4_procedures[]; /* NULL: version 4 has no such procedure */
+extern const uint32_t rr_v4_procedure_count;
+
+/* Returns how many names RR_V4_WALK may have in this session: at least 1. */
+uint32_t rr_v4_names_max(const struct rr_v4 *v4);
+
+/* Tells whether a COMPOUND may have as many operations as RR_V4_PUT has. */
+bool rr_v4_can_put(const struct rr_v4 *v4);
+
 #endif

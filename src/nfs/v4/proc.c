@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* This file lists the procedures of procedure.h and newer.h, by their numbers. */
-#include "nfs/v4/private.h"
+#include "nfs/v4/proc.h"
+#include "base/checked.h"
 
 const struct rr_v4_work *const rr_v4_procedures[] = {
 	[NFSPROC3_GETATTR] = &rr_v4_getattr3,
@@ -37,29 +38,17 @@ const struct rr_v4_work *const rr_v4_procedures[] = {
 
 const uint32_t rr_v4_procedure_count = sizeof(rr_v4_procedures) / sizeof(rr_v4_procedures[0]);
 
-/* The sizes of results that are not those of version 3. */
-static const size_t proc_sizes[RR_V4_PROCEDURES] = {
-	[NFSPROC3_GETATTR] = sizeof(struct rr_nfs_found),
-	[NFSPROC3_LOOKUP] = sizeof(struct rr_nfs_found),
-	[NFSPROC3_CREATE] = sizeof(struct rr_nfs_found),
-	[NFSPROC3_MKDIR] = sizeof(struct rr_nfs_found),
-	[NFSPROC3_SYMLINK] = sizeof(struct rr_nfs_found),
-	[NFSPROC3_MKNOD] = sizeof(struct rr_nfs_found),
-	[NFSPROC3_READDIRPLUS] = sizeof(struct rr_nfs_list),
-	[RR_V4_WALK] = sizeof(struct rr_nfs_found),
-	[RR_V4_READ_ONCE] = sizeof(READ3res),
-	[RR_V4_PUT] = sizeof(nfsstat3),
-	[RR_V4_SEEK] = sizeof(struct rr_v4_seek_result),
-	[RR_V4_COPY] = sizeof(struct rr_v4_copy_result),
-	[RR_V4_CLONE] = sizeof(struct rr_v4_copy_result),
-	[RR_V4_GETXATTR] = sizeof(struct rr_v4_xattr_result),
-	[RR_V4_SETXATTR] = sizeof(struct rr_v4_xattr_result),
-	[RR_V4_REMOVEXATTR] = sizeof(struct rr_v4_xattr_result),
-	[RR_V4_LISTXATTRS] = sizeof(struct rr_v4_xattr_result),
-};
-
-size_t
-rr_v4_result_size(uint32_t proc)
+uint32_t
+rr_v4_names_max(const struct rr_v4 *v4)
 {
-	return proc_sizes[proc] ? proc_sizes[proc] : NFS_V3_program.procedures[proc].result_size;
+	enum { OTHERS = 4 }; /* SEQUENCE, PUTFH, GETFH, GETATTR */
+
+	_Static_assert(RR_V4_NAMES <= RR_V4_OPS - OTHERS, "a walk fits in a COMPOUND");
+	return (uint32_t)rr_min(rr_v4_operations(v4) - OTHERS, RR_V4_NAMES);
+}
+
+bool
+rr_v4_can_put(const struct rr_v4 *v4)
+{
+	return rr_v4_operations(v4) >= RR_V4_PUT_OPS;
 }

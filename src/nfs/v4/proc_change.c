@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* This file has procedures that remove, rename and link names. The functions ..._build() append the
  * operations of a procedure to the COMPOUND, and the functions ..._take() fill in the result of the procedure
- * when all of them succeeded (struct rr_v4_work in private.h). */
-#include "nfs/v4/private.h"
+ * when all of them succeeded (struct rr_v4_work). */
+#include "nfs/v4/proc.h"
 
 /* ---- REMOVE and RMDIR ---- */
 
@@ -37,7 +37,10 @@ proc_remove_file_build(struct rr_v4_slot *slot)
 }
 
 const struct rr_v4_work rr_v4_remove3 = {
-	.build = proc_remove_file_build, .take = rr_v4_nothing_take, .changes = true
+	.build = proc_remove_file_build,
+	.take = rr_v4_nothing_take,
+	.changes = true,
+	.result = sizeof(REMOVE3res),
 };
 
 /* RMDIR must remove only a directory. */
@@ -48,7 +51,10 @@ proc_remove_directory_build(struct rr_v4_slot *slot)
 }
 
 const struct rr_v4_work rr_v4_rmdir3 = {
-	.build = proc_remove_directory_build, .take = rr_v4_nothing_take, .changes = true
+	.build = proc_remove_directory_build,
+	.take = rr_v4_nothing_take,
+	.changes = true,
+	.result = sizeof(RMDIR3res),
 };
 
 /* ---- RENAME and LINK ---- */
@@ -66,7 +72,10 @@ proc_rename_build(struct rr_v4_slot *slot)
 }
 
 const struct rr_v4_work rr_v4_rename3 = {
-	.build = proc_rename_build, .take = rr_v4_nothing_take, .changes = true
+	.build = proc_rename_build,
+	.take = rr_v4_nothing_take,
+	.changes = true,
+	.result = sizeof(RENAME3res),
 };
 
 static void
@@ -81,5 +90,8 @@ proc_link_build(struct rr_v4_slot *slot)
 }
 
 const struct rr_v4_work rr_v4_link3 = {
-	.build = proc_link_build, .take = rr_v4_nothing_take, .changes = true
+	.build = proc_link_build,
+	.take = rr_v4_nothing_take,
+	.changes = true,
+	.result = sizeof(LINK3res),
 };

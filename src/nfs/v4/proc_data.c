@@ -2,10 +2,10 @@
 /* This file has READ, WRITE and COMMIT. RFC 8267, 6.1, says that the data may be placed by RDMA: "The opaque
  * data field in the WRITE4args structure", "... in the READ4resok structure". The functions ..._build()
  * append the operations of a procedure to the COMPOUND, and the functions ..._take() fill in the result of
- * the procedure when all of them succeeded (struct rr_v4_work in private.h). */
+ * the procedure when all of them succeeded (struct rr_v4_work). */
 #include <string.h>
 
-#include "nfs/v4/private.h"
+#include "nfs/v4/proc.h"
 
 /* Returns the stateid of the slot's open file, but with the seqid zero, which stands for the most recent
  * seqid (RFC 8881, 8.2.2). */
@@ -50,7 +50,10 @@ rr_v4_read_take(struct rr_v4_slot *slot)
 }
 
 const struct rr_v4_work rr_v4_read3 = {
-	.build = proc_read_build, .take = rr_v4_read_take, .access = OPEN4_SHARE_ACCESS_READ
+	.build = proc_read_build,
+	.take = rr_v4_read_take,
+	.access = OPEN4_SHARE_ACCESS_READ,
+	.result = sizeof(READ3res),
 };
 
 /* ---- WRITE ---- */
@@ -80,7 +83,10 @@ proc_write_take(struct rr_v4_slot *slot)
 }
 
 const struct rr_v4_work rr_v4_write3 = {
-	.build = proc_write_build, .take = proc_write_take, .access = OPEN4_SHARE_ACCESS_WRITE
+	.build = proc_write_build,
+	.take = proc_write_take,
+	.access = OPEN4_SHARE_ACCESS_WRITE,
+	.result = sizeof(WRITE3res),
 };
 
 /* ---- COMMIT ---- */
@@ -105,4 +111,8 @@ proc_commit_take(struct rr_v4_slot *slot)
 	return 0;
 }
 
-const struct rr_v4_work rr_v4_commit3 = { .build = proc_commit_build, .take = proc_commit_take };
+const struct rr_v4_work rr_v4_commit3 = {
+	.build = proc_commit_build,
+	.take = proc_commit_take,
+	.result = sizeof(COMMIT3res),
+};

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* This file has READDIR and READDIRPLUS. The functions ..._build() append the operations of a procedure to
  * the COMPOUND, and the functions ..._take() fill in the result of the procedure when all of them succeeded
- * (struct rr_v4_work in private.h). */
+ * (struct rr_v4_work). */
 #include <string.h>
 
-#include "nfs/v4/private.h"
+#include "nfs/v4/proc.h"
 
 /* The arguments that READDIR and READDIRPLUS of version 3 have in common. */
 struct dir_args {
@@ -109,7 +109,11 @@ proc_plus_take(struct rr_v4_slot *slot)
 	return error;
 }
 
-const struct rr_v4_work rr_v4_readdirplus3 = { .build = proc_plus_build, .take = proc_plus_take };
+const struct rr_v4_work rr_v4_readdirplus3 = {
+	.build = proc_plus_build,
+	.take = proc_plus_take,
+	.result = sizeof(struct rr_nfs_list),
+};
 
 /* ---- READDIR ---- */
 
@@ -154,4 +158,8 @@ proc_plain_take(struct rr_v4_slot *slot)
 	return 0;
 }
 
-const struct rr_v4_work rr_v4_readdir3 = { .build = proc_plain_build, .take = proc_plain_take };
+const struct rr_v4_work rr_v4_readdir3 = {
+	.build = proc_plain_build,
+	.take = proc_plain_take,
+	.result = sizeof(READDIR3res),
+};

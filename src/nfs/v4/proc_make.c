@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* This file has procedures that make objects and set attributes. The functions ..._build() append the
  * operations of a procedure to the COMPOUND, and the functions ..._take() fill in the result of the procedure
- * when all of them succeeded (struct rr_v4_work in private.h). */
+ * when all of them succeeded (struct rr_v4_work). */
 #include <string.h>
 
-#include "nfs/v4/private.h"
+#include "nfs/v4/proc.h"
 
 /* ---- SETATTR ---- */
 
@@ -22,7 +22,10 @@ proc_setattr_build(struct rr_v4_slot *slot)
 }
 
 const struct rr_v4_work rr_v4_setattr3 = {
-	.build = proc_setattr_build, .take = rr_v4_nothing_take, .changes = true
+	.build = proc_setattr_build,
+	.take = rr_v4_nothing_take,
+	.changes = true,
+	.result = sizeof(SETATTR3res),
 };
 
 /* ---- CREATE ---- */
@@ -70,7 +73,11 @@ proc_create_take(struct rr_v4_slot *slot)
 }
 
 const struct rr_v4_work rr_v4_create3 = {
-	.build = proc_create_build, .take = proc_create_take, .makes = true, .changes = true
+	.build = proc_create_build,
+	.take = proc_create_take,
+	.makes = true,
+	.changes = true,
+	.result = sizeof(struct rr_nfs_found),
 };
 
 /* ---- MKDIR, SYMLINK and MKNOD ---- */
@@ -98,7 +105,12 @@ proc_mkdir_build(struct rr_v4_slot *slot)
 	make_object(slot, NF4DIR);
 }
 
-const struct rr_v4_work rr_v4_mkdir3 = { .build = proc_mkdir_build, .take = rr_v4_found, .changes = true };
+const struct rr_v4_work rr_v4_mkdir3 = {
+	.build = proc_mkdir_build,
+	.take = rr_v4_found,
+	.changes = true,
+	.result = sizeof(struct rr_nfs_found),
+};
 
 static void
 proc_symlink_build(struct rr_v4_slot *slot)
@@ -109,7 +121,10 @@ proc_symlink_build(struct rr_v4_slot *slot)
 }
 
 const struct rr_v4_work rr_v4_symlink3 = {
-	.build = proc_symlink_build, .take = rr_v4_found, .changes = true
+	.build = proc_symlink_build,
+	.take = rr_v4_found,
+	.changes = true,
+	.result = sizeof(struct rr_nfs_found),
 };
 
 /* The types have the same numbers in vfs.h (v4/attr.c). */
@@ -123,4 +138,9 @@ proc_mknod_build(struct rr_v4_slot *slot)
 		to->objtype.u.devdata = (specdata4){ args->device[0], args->device[1] };
 }
 
-const struct rr_v4_work rr_v4_mknod3 = { .build = proc_mknod_build, .take = rr_v4_found, .changes = true };
+const struct rr_v4_work rr_v4_mknod3 = {
+	.build = proc_mknod_build,
+	.take = rr_v4_found,
+	.changes = true,
+	.result = sizeof(struct rr_nfs_found),
+};

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* This file has procedures on objects and names that change nothing. The functions ..._build() append the
  * operations of a procedure to the COMPOUND, and the functions ..._take() fill in the result of the procedure
- * when all of them succeeded (struct rr_v4_work in private.h). */
+ * when all of them succeeded (struct rr_v4_work). */
 #include <string.h>
 
 #include "base/checked.h"
-#include "nfs/v4/private.h"
+#include "nfs/v4/proc.h"
 
 /* AROUND_DATA: octets of a session's largest message that are left for the parts around the data of a READ or
  * a WRITE. */
@@ -34,7 +34,11 @@ proc_getattr_build(struct rr_v4_slot *slot)
 	rr_v4_getattr(slot, &rr_v4_attr_object);
 }
 
-const struct rr_v4_work rr_v4_getattr3 = { .build = proc_getattr_build, .take = name_attributes };
+const struct rr_v4_work rr_v4_getattr3 = {
+	.build = proc_getattr_build,
+	.take = name_attributes,
+	.result = sizeof(struct rr_nfs_found),
+};
 
 /* ---- LOOKUP ---- */
 
@@ -79,7 +83,11 @@ proc_lookup_build(struct rr_v4_slot *slot)
 	rr_v4_find(slot);
 }
 
-const struct rr_v4_work rr_v4_lookup3 = { .build = proc_lookup_build, .take = rr_v4_found };
+const struct rr_v4_work rr_v4_lookup3 = {
+	.build = proc_lookup_build,
+	.take = rr_v4_found,
+	.result = sizeof(struct rr_nfs_found),
+};
 
 /* Builds one COMPOUND that looks up many names, each in the directory of the name before it. RFC 8881, 2.3:
  * "multi-component look up requests can be constructed by combining multiple LOOKUP operations." */
@@ -94,7 +102,11 @@ proc_walk_build(struct rr_v4_slot *slot)
 	rr_v4_find(slot);
 }
 
-const struct rr_v4_work rr_v4_walk = { .build = proc_walk_build, .take = rr_v4_found };
+const struct rr_v4_work rr_v4_walk = {
+	.build = proc_walk_build,
+	.take = rr_v4_found,
+	.result = sizeof(struct rr_nfs_found),
+};
 
 /* ---- ACCESS ---- */
 
@@ -118,7 +130,11 @@ proc_access_take(struct rr_v4_slot *slot)
 	return 0;
 }
 
-const struct rr_v4_work rr_v4_access3 = { .build = proc_access_build, .take = proc_access_take };
+const struct rr_v4_work rr_v4_access3 = {
+	.build = proc_access_build,
+	.take = proc_access_take,
+	.result = sizeof(ACCESS3res),
+};
 
 /* ---- READLINK ---- */
 
@@ -140,7 +156,11 @@ proc_readlink_take(struct rr_v4_slot *slot)
 	return rr_v4_keep(slot, &ok->data);
 }
 
-const struct rr_v4_work rr_v4_readlink3 = { .build = proc_readlink_build, .take = proc_readlink_take };
+const struct rr_v4_work rr_v4_readlink3 = {
+	.build = proc_readlink_build,
+	.take = proc_readlink_take,
+	.result = sizeof(READLINK3res),
+};
 
 /* ---- FSINFO and FSSTAT ---- */
 
@@ -184,7 +204,11 @@ proc_fsinfo_take(struct rr_v4_slot *slot)
 	return 0;
 }
 
-const struct rr_v4_work rr_v4_fsinfo3 = { .build = proc_fsinfo_build, .take = proc_fsinfo_take };
+const struct rr_v4_work rr_v4_fsinfo3 = {
+	.build = proc_fsinfo_build,
+	.take = proc_fsinfo_take,
+	.result = sizeof(FSINFO3res),
+};
 
 static void
 proc_fsstat_build(struct rr_v4_slot *slot)
@@ -210,4 +234,8 @@ proc_fsstat_take(struct rr_v4_slot *slot)
 	return 0;
 }
 
-const struct rr_v4_work rr_v4_fsstat3 = { .build = proc_fsstat_build, .take = proc_fsstat_take };
+const struct rr_v4_work rr_v4_fsstat3 = {
+	.build = proc_fsstat_build,
+	.take = proc_fsstat_take,
+	.result = sizeof(FSSTAT3res),
+};

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* This file has SEEK, COPY and CLONE of version 4.2. The functions ..._build() append the operations of a
  * procedure to the COMPOUND, and the functions ..._take() fill in the result of the procedure when all of
- * them succeeded (struct rr_v4_work in private.h). */
+ * them succeeded (struct rr_v4_work). */
 #include <string.h>
 
-#include "nfs/v4/private.h"
+#include "nfs/v4/proc.h"
 
 /* Returns the stateid of an open file, but with the seqid zero, which stands for the most recent seqid (RFC
  * 8881, 8.2.2). */
@@ -51,7 +51,11 @@ proc_seek_take(struct rr_v4_slot *slot)
 }
 
 const struct rr_v4_work rr_v4_seek = {
-	.build = proc_seek_build, .take = proc_seek_take, .access = OPEN4_SHARE_ACCESS_READ
+	.build = proc_seek_build,
+	.take = proc_seek_take,
+	.access = OPEN4_SHARE_ACCESS_READ,
+	.result = sizeof(struct rr_v4_seek_result),
+	.newer = true,
 };
 
 /* ---- COPY and CLONE ---- */
@@ -126,7 +130,12 @@ proc_copy_take(struct rr_v4_slot *slot)
 }
 
 const struct rr_v4_work rr_v4_copy = {
-	.build = proc_copy_build, .take = proc_copy_take, .access = OPEN4_SHARE_ACCESS_WRITE, .changes = true
+	.build = proc_copy_build,
+	.take = proc_copy_take,
+	.access = OPEN4_SHARE_ACCESS_WRITE,
+	.changes = true,
+	.result = sizeof(struct rr_v4_copy_result),
+	.newer = true,
 };
 
 /* Builds CLONE, and a COMMIT behind it, because RFC 7862, 15.13, does not say that the cloned data is on
@@ -159,7 +168,11 @@ proc_clone_take(struct rr_v4_slot *slot)
 	return 0;
 }
 
-const struct rr_v4_work rr_v4_clone = { .build = proc_clone_build,
+const struct rr_v4_work rr_v4_clone = {
+	.build = proc_clone_build,
 	.take = proc_clone_take,
 	.access = OPEN4_SHARE_ACCESS_WRITE,
-	.changes = true };
+	.changes = true,
+	.result = sizeof(struct rr_v4_copy_result),
+	.newer = true,
+};

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* This file handles small files: a file is opened, used and closed by one COMPOUND. The functions ..._build()
  * append the operations of a procedure to the COMPOUND, and the functions ..._take() fill in the result of
- * the procedure when all of them succeeded (struct rr_v4_work in private.h). */
+ * the procedure when all of them succeeded (struct rr_v4_work). */
 #include <stdio.h>
 
 #include "base/endian.h"
-#include "nfs/v4/private.h"
+#include "nfs/v4/proc.h"
 
 /* The stateid of the OPEN in the same COMPOUND. RFC 8881, 8.2.3: "When "other" is zero and "seqid" is one,
  * the stateid represents the current stateid". */
@@ -101,6 +101,7 @@ const struct rr_v4_work rr_v4_read_once = {
 	.take = proc_read_once_take,
 	.fail = proc_read_once_fail,
 	.makes = true,
+	.result = sizeof(READ3res),
 };
 
 /* ---- A whole file ---- */
@@ -204,4 +205,5 @@ const struct rr_v4_work rr_v4_put = {
 	.fail = proc_put_fail,
 	.makes = true,
 	.changes = true,
+	.result = sizeof(nfsstat3),
 };

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* This file has the operations on extended attributes: RFC 8276, section 8.4. The functions ..._build()
  * append the operations of a procedure to the COMPOUND, and the functions ..._take() fill in the result of
- * the procedure when all of them succeeded (struct rr_v4_work in private.h). */
+ * the procedure when all of them succeeded (struct rr_v4_work). */
 #include <string.h>
 
-#include "nfs/v4/private.h"
+#include "nfs/v4/proc.h"
 
 /* The octets of LISTXATTRS4resok: the names of one answer fit in the memory of a slot, and so does one name
  * of any length. */
@@ -36,7 +36,12 @@ proc_getxattr_take(struct rr_v4_slot *slot)
 	return 0;
 }
 
-const struct rr_v4_work rr_v4_getxattr = { .build = proc_getxattr_build, .take = proc_getxattr_take };
+const struct rr_v4_work rr_v4_getxattr = {
+	.build = proc_getxattr_build,
+	.take = proc_getxattr_take,
+	.result = sizeof(struct rr_v4_xattr_result),
+	.newer = true,
+};
 
 static void
 proc_setxattr_build(struct rr_v4_slot *slot)
@@ -49,7 +54,11 @@ proc_setxattr_build(struct rr_v4_slot *slot)
 }
 
 const struct rr_v4_work rr_v4_setxattr = {
-	.build = proc_setxattr_build, .take = rr_v4_nothing_take, .changes = true
+	.build = proc_setxattr_build,
+	.take = rr_v4_nothing_take,
+	.changes = true,
+	.result = sizeof(struct rr_v4_xattr_result),
+	.newer = true,
 };
 
 static void
@@ -62,7 +71,11 @@ proc_removexattr_build(struct rr_v4_slot *slot)
 }
 
 const struct rr_v4_work rr_v4_removexattr = {
-	.build = proc_removexattr_build, .take = rr_v4_nothing_take, .changes = true
+	.build = proc_removexattr_build,
+	.take = rr_v4_nothing_take,
+	.changes = true,
+	.result = sizeof(struct rr_v4_xattr_result),
+	.newer = true,
 };
 
 static void
@@ -104,4 +117,9 @@ proc_listxattrs_take(struct rr_v4_slot *slot)
 	return 0;
 }
 
-const struct rr_v4_work rr_v4_listxattrs = { .build = proc_listxattrs_build, .take = proc_listxattrs_take };
+const struct rr_v4_work rr_v4_listxattrs = {
+	.build = proc_listxattrs_build,
+	.take = proc_listxattrs_take,
+	.result = sizeof(struct rr_v4_xattr_result),
+	.newer = true,
+};

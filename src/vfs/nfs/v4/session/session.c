@@ -3,9 +3,8 @@
  * (RFC 8881, sections 2.10 and 8.4). */
 #include <string.h>
 
-#include <rpcrdma/nfs.h>
-
-#include "nfs/v4/private.h"
+#include "vfs/nfs/v4/session/compound.h"
+#include "vfs/nfs/v4/session/session.h"
 
 #define SESSION_PAUSE (100 * RR_MILLISECOND)
 
@@ -208,7 +207,7 @@ session_refused(struct rr_v4 *v4, nfsstat4 status)
 		v4->refusal = status;
 		session_fail(v4, rr_fail(&v4->text, -RPCRDMA_ERR_REJECTED,
 					 "the server gives no session of NFS version 4.%u: %s",
-					 v4->config.minor, rpcrdma_nfs_status_text((int)status)));
+					 v4->config.minor, v4->config.status_text((int)status)));
 		return;
 	}
 	if (state->refused)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* This file handles calls that need an open file: it sends OPEN when the file is not open, and CLOSE when it
  * is not needed any more. */
-#include "nfs/v4/private.h"
+#include "vfs/nfs/v4/session/compound.h"
+#include "vfs/nfs/v4/session/session.h"
 
 /* Moves the calls that wait for the open file to the front of the queue, in their order. If failed is true,
  * calls that were repeated too often end instead; their status becomes error. */
@@ -15,7 +16,7 @@ waiting_again(struct rr_v4 *v4, struct rr_v4_open *open, bool failed, int error)
 		rr_list_prepend(&v4->queue, &outer->link);
 		if (!failed || outer->losses++ < RR_V4_RETRIES)
 			continue;
-		rr_v4_set_status(outer, (nfsstat4)error);
+		rr_v4_set_status(v4, outer, (nfsstat4)error);
 		rr_v4_end_later(v4, outer, 0);
 	}
 }
@@ -28,7 +29,7 @@ waiting_fail(struct rr_v4 *v4, struct rr_v4_open *open, int error)
 		struct rr_call *outer = rr_container(open->waiters.next, struct rr_call, link);
 
 		if (error >= 0)
-			rr_v4_set_status(outer, (nfsstat4)error);
+			rr_v4_set_status(v4, outer, (nfsstat4)error);
 		rr_v4_end_later(v4, outer, error < 0 ? error : 0);
 	}
 }
@@ -117,8 +118,9 @@ waiting_full(struct rr_v4_slot *slot, struct rr_call *outer)
 enum rr_v4_wait
 rr_v4_wait_open(struct rr_v4_slot *slot, struct rr_call *outer, const struct rr_v4_work *work)
 {
-	/* The arguments of all procedures that need an open file begin with the file. */
-	const struct rpcrdma_bytes handle = ((const nfs_fh3 *)outer->args)->data;
+	/* Of works without access, the arguments need not begin so: the handle is not used. */
+	const struct rpcrdma_bytes handle =
+		work->access ? *(const nfs_fh4 *)outer->args : (nfs_fh4){ NULL, 0 };
 	struct rr_v4 *v4 = slot->v4;
 	struct rr_v4_open *open;
 

@@ -2,9 +2,8 @@
 /* This file makes one COMPOUND from its operations, and checks whether a reply fits the COMPOUND. */
 #include <string.h>
 
-#include <rpcrdma/nfs.h>
-
-#include "nfs/v4/private.h"
+#include "vfs/nfs/v4/session/compound.h"
+#include "vfs/nfs/v4/session/session.h"
 
 /* Octets of the results besides those of the operations (status, length of the tag, count); and octets of
  * each result (number, status). */
@@ -74,6 +73,7 @@ rr_v4_send(struct rr_v4_slot *slot, void (*done)(struct rr_call *call, int error
 		.args = &slot->args,
 		.result = &slot->result,
 		.arena = rpcrdma_arena(slot->arena, sizeof(slot->arena)),
+		.user = slot->outer ? slot->outer->user : NULL,
 		.done = done,
 		.ctx = slot,
 	};
@@ -166,46 +166,6 @@ rr_v4_broken(struct rr_v4 *v4, const char *what)
 {
 	return rr_fail(
 		&v4->text, -RPCRDMA_ERR_PEER, "the server's answer to a COMPOUND makes no sense: %s", what);
-}
-
-int
-rr_v4_keep(struct rr_v4_slot *slot, struct rpcrdma_bytes *bytes)
-{
-	const struct rr_call *outer = slot->outer;
-	uint8_t *at;
-
-	/* Without memory from the caller, results are valid until done() returns. */
-	if (!outer->keep || bytes->length == 0)
-		return 0;
-	if (bytes->length > outer->keep_size - slot->kept)
-		return rr_fail(&slot->v4->text, -RPCRDMA_ERR_LIMIT,
-			"a result has %u octets, more than there is room for", bytes->length);
-	at = (uint8_t *)outer->keep + slot->kept;
-	memcpy(at, bytes->data, bytes->length);
-	bytes->data = at;
-	slot->kept += bytes->length;
-	return 0;
-}
-
-/* Returns the name of a user or a group, or no octets if the client's objects cannot have it. */
-static struct rpcrdma_bytes
-compound_name(struct rpcrdma_bytes name)
-{
-	if (name.length == 0 || name.length > RPCRDMA_NFS_OWNER_MAX || memchr(name.data, 0, name.length))
-		return (struct rpcrdma_bytes){ NULL, 0 };
-	return name;
-}
-
-int
-rr_v4_give_attributes(
-	struct rr_v4_slot *slot, const struct rr_attr_values *values, struct rr_nfs_attributes *attributes)
-{
-	int error;
-
-	*attributes = (struct rr_nfs_attributes){ values->attributes, compound_name(values->owner),
-		compound_name(values->group) };
-	error = rr_v4_keep(slot, &attributes->owner);
-	return error ? error : rr_v4_keep(slot, &attributes->group);
 }
 
 fattr4

@@ -2,7 +2,8 @@
 /* This file moves calls from the queue into slots of the session, and ends them with the server's answer. */
 #include <string.h>
 
-#include "nfs/v4/private.h"
+#include "vfs/nfs/v4/session/compound.h"
+#include "vfs/nfs/v4/session/session.h"
 
 /* The pause before a call is sent again in its slot, and how often it is after NFS4ERR_SEQ_MISORDERED. */
 #define DISPATCH_PAUSE (100 * RR_MILLISECOND)
@@ -32,13 +33,19 @@ rr_v4_end_later(struct rr_v4 *v4, struct rr_call *outer, int error)
 		rr_loop_arm(v4->loop, &v4->ends, 0);
 }
 
+const struct rr_v4_work *
+rr_v4_work(const struct rr_v4 *v4, const struct rr_call *outer)
+{
+	return outer->proc < v4->config.work_count ? v4->config.works[outer->proc] : NULL;
+}
+
 /* Empties the result of the caller's call and sets its status. The statuses have the same numbers in NFS
  * versions 3 and 4. Only NFS4ERR_GRACE becomes NFS4ERR_DELAY, after which the caller repeats the call. */
 void
-rr_v4_set_status(struct rr_call *outer, nfsstat4 status)
+rr_v4_set_status(struct rr_v4 *v4, struct rr_call *outer, nfsstat4 status)
 {
-	memset(outer->result, 0, rr_v4_result_size(outer->proc));
-	*(nfsstat3 *)outer->result = (nfsstat3)(status == NFS4ERR_GRACE ? NFS4ERR_DELAY : status);
+	memset(outer->result, 0, rr_v4_work(v4, outer)->result);
+	*(nfsstat4 *)outer->result = (status == NFS4ERR_GRACE ? NFS4ERR_DELAY : status);
 }
 
 /* Ends the caller's call, which the slot has carried out: calls its done(), frees the slot, and sends waiting
@@ -72,7 +79,7 @@ dispatch_end(struct rr_v4_slot *slot, int error)
 
 	if (slot->outer) {
 		if (error >= 0)
-			rr_v4_set_status(slot->outer, (nfsstat4)error);
+			rr_v4_set_status(v4, slot->outer, (nfsstat4)error);
 		dispatch_finish(slot, error < 0 ? error : 0);
 		return;
 	}
@@ -90,7 +97,7 @@ dispatch_succeed(struct rr_v4_slot *slot)
 	int error;
 
 	if (slot->outer)
-		rr_v4_set_status(slot->outer, NFS4_OK);
+		rr_v4_set_status(slot->v4, slot->outer, NFS4_OK);
 	error = slot->work->take(slot);
 	if (slot->outer)
 		dispatch_finish(slot, error);
@@ -281,7 +288,7 @@ dispatch_done(struct rr_call *call, int error)
 static bool
 dispatch_outer(struct rr_v4_slot *slot, struct rr_call *outer)
 {
-	const struct rr_v4_work *work = rr_v4_procedures[outer->proc];
+	const struct rr_v4_work *work = rr_v4_work(slot->v4, outer);
 
 	enum rr_v4_wait wait = rr_v4_wait_open(slot, outer, work);
 

@@ -3,7 +3,8 @@
 #include <string.h>
 
 #include "base/checked.h"
-#include "nfs/v4/private.h"
+#include "vfs/nfs/v4/session/compound.h"
+#include "vfs/nfs/v4/session/session.h"
 
 /* The sizes that the client asks for in a session, and the least that it accepts. */
 enum {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* This file has OPEN and CLOSE of an existing file, and take() of COMPOUNDs whose results are not used. */
-#include "nfs/v4/private.h"
+#include "vfs/nfs/v4/session/compound.h"
+#include "vfs/nfs/v4/session/session.h"
 
 static struct rpcrdma_bytes
 open_handle(const struct rr_v4_open *open)

@@ -1,20 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef RR_NFS_V4_V4_H
-#define RR_NFS_V4_V4_H
+#ifndef RR_VFS_NFS_V4_SESSION_V4_H
+#define RR_VFS_NFS_V4_SESSION_V4_H
 
-#include "rpc/client.h"
+#include "vfs/nfs/v4/session/slot.h"
 
 /*
- * This carries out the client's procedures (nfs/procedure.h) on a server of NFS version 4.1 or 4.2 (RFC 8881,
- * RFC 7862): each call becomes a COMPOUND in a session. So the rest of the client uses the same procedures
- * for all versions.
+ * This is a session of NFS version 4.1 or 4.2 (RFC 8881, RFC 7862): each call of a procedure becomes a
+ * COMPOUND in a slot. The caller defines the procedures: it gives a table of works (slot.h), by their
+ * numbers.
  *
  * Statuses of version 4 are passed on by their numbers. NFS4ERR_GRACE becomes NFS4ERR_DELAY, which has the
  * number of NFS3ERR_JUKEBOX: the caller waits, and repeats the call. A handle of no octets is that of the
- * directory that all paths of the server begin at, and LOOKUP of a name of no octets finds the directory
- * itself.
- *
- * newer.h has procedures that version 3 does not have.
+ * directory that all paths of the server begin at.
  */
 struct rr_v4;
 
@@ -23,6 +20,9 @@ struct rr_v4_config {
 	struct rpcrdma_client *client; /* stays the caller's */
 	uint32_t minor;                /* 1 or 2 */
 	uint64_t retry; /* ns for which a busy server is asked again; 0: it is not asked again */
+	const struct rr_v4_work *const *works; /* of the procedures, by their numbers; NULL: there is none */
+	uint32_t work_count;
+	const char *(*status_text)(int status); /* returns a text for people that describes a status */
 };
 
 /* Makes a client of version 4, which begins to make a session: rr_v4_wait() waits for that. Errors: NOMEM. */
@@ -41,7 +41,7 @@ int rr_v4_wait(struct rr_v4 *v4, bool (*stop)(void *ctx), void *ctx);
  * patience (ns) is over. */
 void rr_v4_leave(struct rr_v4 *v4, uint64_t patience);
 
-/* Starts a call of a procedure of nfs/procedure.h or of newer.h. Its done() is always called later, by the
+/* Starts a call of the procedure call->proc. Its done() is always called later, by the
  * loop, unless the call is cancelled. Error PROC_UNAVAIL: the client's version has no such procedure. */
 void rr_v4_call(struct rr_v4 *v4, struct rr_call *call);
 
@@ -55,12 +55,9 @@ uint32_t rr_v4_refusal(const struct rr_v4 *v4);
 /* Returns the minor version in use. */
 uint32_t rr_v4_minor(const struct rr_v4 *v4);
 
-/* Returns how many names RR_V4_WALK may have: at least 1. RFC 8881, 18.36.3: "The maximum number of
+/* Returns how many operations a COMPOUND of the session may have. RFC 8881, 18.36.3: "The maximum number of
  * operations ... that the client will send in a COMPOUND". */
-uint32_t rr_v4_names_max(const struct rr_v4 *v4);
-
-/* Tells whether a COMPOUND may have as many operations as RR_V4_PUT has. */
-bool rr_v4_can_put(const struct rr_v4 *v4);
+uint32_t rr_v4_operations(const struct rr_v4 *v4);
 
 /* Tells whether both clients' servers say that they are one server. Nothing proves that this is true. */
 bool rr_v4_is_same_server(const struct rr_v4 *a, const struct rr_v4 *b);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* This file keeps the free slots of the session. */
-#include "nfs/v4/private.h"
+#include "vfs/nfs/v4/session/session.h"
 
 uint64_t
 rr_v4_slots_of(const struct rr_v4 *v4)

@@ -3,7 +3,7 @@
  * no file: a file is opened when it is first read or written, and closed when it was not used for a while. */
 #include <string.h>
 
-#include "nfs/v4/private.h"
+#include "vfs/nfs/v4/session/session.h"
 
 /* Makes the table of opens empty: all entries are free. */
 void

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* This file has a client of version 4 from its beginning to its end. */
-#include "nfs/v4/v4.h"
+#include "vfs/nfs/v4/session/v4.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "nfs/v4/private.h"
+#include "vfs/nfs/v4/session/session.h"
 
 #define V4_LEASE (90 * RR_SECOND) /* until the server says how long its lease is */
 
@@ -101,18 +101,9 @@ rr_v4_minor(const struct rr_v4 *v4)
 }
 
 uint32_t
-rr_v4_names_max(const struct rr_v4 *v4)
+rr_v4_operations(const struct rr_v4 *v4)
 {
-	enum { OTHERS = 4 }; /* SEQUENCE, PUTFH, GETFH, GETATTR */
-
-	_Static_assert(RR_V4_NAMES <= RR_V4_OPS - OTHERS, "a walk fits in a COMPOUND");
-	return v4->operations - OTHERS < RR_V4_NAMES ? v4->operations - OTHERS : RR_V4_NAMES;
-}
-
-bool
-rr_v4_can_put(const struct rr_v4 *v4)
-{
-	return v4->operations >= RR_V4_PUT_OPS;
+	return v4->operations;
 }
 
 /* Tells whether the servers of the two clients say that they are one server. RFC 8881, 2.10.4: servers with
@@ -179,6 +170,8 @@ v4_expired(struct rr_timer *timer)
 void
 rr_v4_call(struct rr_v4 *v4, struct rr_call *call)
 {
+	const struct rr_v4_work *work;
+
 	rr_list_init(&call->link);
 	/* The RPC client does not see this call, so the members that belong to that client are used here:
 	 * buffer says to v4_expired() whose call it is. */
@@ -189,8 +182,8 @@ rr_v4_call(struct rr_v4 *v4, struct rr_call *call)
 	rr_list_append(&v4->queue, &call->link);
 	if (call->timeout > 0)
 		rr_loop_arm(v4->loop, &call->timer, call->timeout);
-	if (call->proc >= rr_v4_procedure_count || !rr_v4_procedures[call->proc] ||
-		(call->proc >= RR_V4_SEEK && v4->config.minor < 2)) {
+	work = rr_v4_work(v4, call);
+	if (!work || (work->newer && v4->config.minor < 2)) {
 		rr_v4_end_later(v4, call,
 			rr_fail(&v4->text, -RPCRDMA_ERR_PROC_UNAVAIL,
 				"NFS version 4.%u has nothing like procedure %u", v4->config.minor,

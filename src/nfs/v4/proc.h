@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RR_NFS_V4_PROC_H
+#define RR_NFS_V4_PROC_H
+
+#include "nfs/v4/newer.h"
+#include "ulb/nfs3.h"
+#include "vfs/nfs/v4/session/compound.h"
+#include "vfs/nfs/v4/session/session.h"
+
+/* The client's procedures (nfs/procedure.h, newer.h) as works of a session (struct rr_v4_work). */
+
+enum { RR_V4_PUT_OPS = 11 }; /* operations of RR_V4_PUT */
+
+/* ---- attr.c ---- */
+
+extern const bitmap4 rr_v4_attr_object; /* all that struct rr_nfs_attributes has */
+extern const bitmap4 rr_v4_attr_entry;  /* the same, and attributes of an entry of a directory */
+extern const bitmap4 rr_v4_attr_limits, rr_v4_attr_space;
+
+/* ---- proc_*.c ---- */
+
+extern const struct rr_v4_work rr_v4_getattr3, rr_v4_setattr3, rr_v4_lookup3, rr_v4_access3, rr_v4_readlink3,
+	rr_v4_read3, rr_v4_write3, rr_v4_create3, rr_v4_mkdir3, rr_v4_symlink3, rr_v4_mknod3, rr_v4_remove3,
+	rr_v4_rmdir3, rr_v4_rename3, rr_v4_link3, rr_v4_readdir3, rr_v4_readdirplus3, rr_v4_fsstat3,
+	rr_v4_fsinfo3, rr_v4_commit3, rr_v4_walk, rr_v4_read_once, rr_v4_put, rr_v4_seek, rr_v4_copy,
+	rr_v4_clone, rr_v4_getxattr, rr_v4_setxattr, rr_v4_removexattr, rr_v4_listxattrs;
+
+/* Appends GETFH and GETATTR, for the handle and the attributes of the object that was found or made. */
+void rr_v4_find(struct rr_v4_slot *slot);
+/* Takes the results of GETFH and GETATTR into that of the caller, a struct rr_nfs_found. Returns 0, or a
+ * negative error: LIMIT if the caller's memory has no room for the handle and the names, PEER if the results
+ * are malformed. */
+int rr_v4_found(struct rr_v4_slot *slot);
+
+/* Appends the READ that the caller's arguments describe. Its data is to be placed in the caller's sinks. */
+void rr_v4_read_op(struct rr_v4_slot *slot, stateid4 stateid);
+/* Takes the result of READ into that of the caller. Returns 0. */
+int rr_v4_read_take(struct rr_v4_slot *slot);
+
+/* Gives the caller the attributes that a server sent, with their names copied as rr_v4_keep() does. A name
+ * that is too long for the client's objects, or has a zero in it, is left out. */
+int rr_v4_give_attributes(
+	struct rr_v4_slot *slot, const struct rr_attr_values *values, struct rr_nfs_attributes *attributes);
+/* Copies octets of a result into the caller's memory (outer->keep), and makes *bytes point there, so that
+ * they stay valid after the call. Error LIMIT: there is no room. */
+int rr_v4_keep(struct rr_v4_slot *slot, struct rpcrdma_bytes *bytes);
+
+#endif
