@@ -199,6 +199,14 @@ uint32_t rr_nfs4_reply_max(const struct rpcrdma_request *request, const void *ar
  * began the storage operation has returned. Returns what `then` returns, or RR_NFS4_PENDING. */
 uint32_t rr_nfs4_vfs(struct rr_nfs4_compound *c, enum rr_vfs_status status, rr_nfs4_step *then);
 
+/* Has the record of the client of c written to the disk, as after a restart the server knows by the record
+ * alone that the client may reclaim. Returns true if c has to wait for that: the operation returns
+ * RR_NFS4_PENDING, and `then` runs when the record is on the disk (c->vfs_status is RR_VFS_OK) or could not
+ * be written. Returns false if c need not wait; then *status is NFS4_OK, or NFS4ERR_DELAY if the record
+ * cannot be written now, or another thread's server has it written. The caller holds the lock of the tables.
+ * In server_house.c. */
+bool rr_nfs4_house_await(struct rr_nfs4_compound *c, rr_nfs4_step *then, nfsstat4 *status);
+
 /* Goes on with the compound when an operation that had to wait has ended, with that status. With
  * RR_NFS4_PENDING, the operation is still under way, and nothing is done. */
 void rr_nfs4_resume_with(struct rr_nfs4_compound *c, uint32_t status);

@@ -110,10 +110,41 @@ rr_nfs4_house_record(struct rr_nfs4_server *server, struct rr_nfs4_record *recor
 	task->job.done = house_task_done;
 	task->server = server;
 	task->record = record;
+	record->server = server;
 	task->write = record->phase == RR_NFS4_RECORD_WRITING;
 	task->job.owner = record->client ? rr_nfs4_client_address(record->client) : 0;
 	task->job.host = task->job.owner;
 	rr_crew_add(server->recorder, &task->job);
+	return true;
+}
+
+bool
+rr_nfs4_house_await(struct rr_nfs4_compound *c, rr_nfs4_step *then, nfsstat4 *status)
+{
+	struct rr_nfs4_records *records = &c->server->shared->tables.records;
+	struct rr_nfs4_client *client = c->client;
+	struct rr_nfs4_record *record = client->record;
+
+	*status = NFS4_OK;
+	if (!records->kept || client->phase == RR_NFS4_ENDED ||
+		(record && record->phase == RR_NFS4_RECORD_PRESENT))
+		return false;
+	*status = NFS4ERR_DELAY;
+	if (!record)
+		record = client->record = rr_nfs4_record_new(records, client);
+	if (!record)
+		return false;
+	if (record->phase == RR_NFS4_RECORD_ABSENT) {
+		rr_nfs4_record_want(records, record, true);
+		/* This server has the record written at once, as no other one would resume this compound. */
+		if (!rr_nfs4_record_take(record) || !rr_nfs4_house_record(c->server, record))
+			return false;
+	} else if (record->phase != RR_NFS4_RECORD_WRITING || !rr_list_empty(&record->todo) ||
+		   record->server != c->server) {
+		return false;
+	}
+	c->awaited = record;
+	c->then = then;
 	return true;
 }
 

@@ -310,26 +310,67 @@ no_memory(void *ctx, void *old, size_t size)
 	return size == 0 ? rr_env_system.realloc(ctx, old, 0) : NULL;
 }
 
-/* A RECLAIM_COMPLETE whose record cannot be written for lack of memory is answered, and a later one succeeds.
- */
+/* An OPEN whose record cannot be written for lack of memory is answered, and a later one succeeds. */
 static void
 a_record_without_memory_is_not_waited_for(void **state)
 {
 	struct world *world = *state;
-	struct peer *peer = world_new_peer(world, 0, "a", 0);
+	struct peer *peer = world_peer(world, 0, "a", 0);
 	const struct rr_env *env = world->nfs4->env;
-	const nfs_argop4 op = op_plain(OP_RECLAIM_COMPLETE);
+	const nfs_argop4 ops[] = { op_root(), op_open("file", "o", RW, 0, true) };
 	struct rr_env poor = *env;
 	struct started started;
 
 	poor.realloc = no_memory;
 	world->nfs4->env = &poor;
 	peer->sequence++;
-	peer_start(peer, &op, &started);
+	peer_start_all(peer, ops, 2, &started);
 	stage_until(&world->stage, started.done);
 	world->nfs4->env = env;
 	assert_int_equal(peer->res.status, NFS4ERR_DELAY);
-	assert_int_equal(RUN(peer, op), NFS4_OK);
+	assert_int_equal(RUN(peer, ops[0], ops[1]), NFS4_OK);
+}
+
+/* 8.4.2.1: the record is made "the first time after a server boot or reboot the client acquires record
+ * locking, share reservation, or delegation state". A client that only mounts waits for no disk. */
+static void
+a_client_is_recorded_by_its_first_open(void **state)
+{
+	struct world *world = *state;
+	struct peer *peer = world_peer(world, 0, "a", 0);
+	const struct rr_nfs4_records *records = &world->shared->tables.records;
+	struct held held;
+
+	assert_int_equal(records->count, 0);
+	hold(peer, &held);
+	assert_int_equal(records->count, 1);
+	world_restart(world);
+	assert_int_equal(records->count, 1);
+	/* It has reclaimed: the record of this start is on the disk before the one of the last start goes. */
+	assert_int_equal(reclaim_all(world_new_peer(world, 0, "a", 0), &held), NFS4_OK);
+	assert_int_equal(RUN(&world->peers[0], op_plain(OP_RECLAIM_COMPLETE)), NFS4_OK);
+	world_restart(world);
+	assert_int_equal(reclaim_all(world_new_peer(world, 0, "a", 0), &held), NFS4_OK);
+}
+
+/* Two OPENs of a client at once, in two sessions: both wait for the one record. */
+static void
+opens_wait_for_the_same_record(void **state)
+{
+	struct world *world = *state;
+	struct peer *one = world_peer(world, 0, "a", 0), *two = world_new_peer(world, 1, "a", 0);
+	const nfs_argop4 ops[] = { op_root(), op_open("file", "o", RW, 0, true) };
+	struct started first, second;
+
+	assert_int_equal(one->clientid, two->clientid);
+	one->sequence++;
+	two->sequence++;
+	peer_start_all(one, ops, 2, &first);
+	peer_start_all(two, ops, 2, &second);
+	stage_until(&world->stage, first.done && second.done);
+	assert_int_equal(one->res.status, NFS4_OK);
+	assert_int_equal(two->res.status, NFS4_OK);
+	assert_int_equal(world->shared->tables.records.count, 1);
 }
 
 static void
@@ -535,6 +576,8 @@ main(void)
 		TEST(nobody_waits_for_clients_that_said_goodbye),
 		TEST(files_that_are_no_records_do_no_harm),
 		TEST(a_record_without_memory_is_not_waited_for),
+		TEST(a_client_is_recorded_by_its_first_open),
+		TEST(opens_wait_for_the_same_record),
 		TEST(records_that_fail_do_not_fill_the_log),
 		TEST(the_server_is_the_same_one),
 		cmocka_unit_test(an_identity_that_cannot_be_read_stays),

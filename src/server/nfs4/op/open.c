@@ -262,20 +262,13 @@ open_check_delegation(struct rr_nfs4_compound *c)
 	return status;
 }
 
-uint32_t
-rr_op_open(struct rr_nfs4_compound *c)
+/* Begins with the file, as the claim of the OPEN names it. */
+static uint32_t
+open_begin(struct rr_nfs4_compound *c)
 {
-	const OPEN4args *args = &c->op->u.opopen;
-	const open_claim4 *claim = &args->claim;
-	nfsstat4 status = rr_open_check_share(args->share_access, args->share_deny);
+	const open_claim4 *claim = &c->op->u.opopen.claim;
+	nfsstat4 status;
 
-	if (status == NFS4_OK)
-		status = open_check_grace(c, claim->claim);
-	if (status != NFS4_OK)
-		return status;
-	c->op_memory = rr_nfs4_alloc(c, sizeof(struct rr_nfs4_open_work));
-	if (!c->op_memory)
-		return NFS4ERR_DELAY;
 	switch (claim->claim) {
 	case CLAIM_NULL: return open_by_name(c, claim->u.file);
 	case CLAIM_PREVIOUS:
@@ -292,4 +285,47 @@ rr_op_open(struct rr_nfs4_compound *c)
 	case CLAIM_DELEG_PREV_FH: return NFS4ERR_RECLAIM_BAD;
 	}
 	return NFS4ERR_INVAL;
+}
+
+/* Runs when the thread for records has written the record of the client, or failed. */
+static uint32_t
+open_recorded(struct rr_nfs4_compound *c)
+{
+	return c->vfs_status == RR_VFS_OK ? open_begin(c) : NFS4ERR_SERVERFAULT;
+}
+
+/*
+ * Has the client recorded on the disk before its first open, and goes on with open_begin(). RFC 8881,
+ * 8.4.2.1: the record has "a timestamp that is updated the first time after a server boot or reboot the
+ * client acquires record locking, share reservation, or delegation state on the server". A client that
+ * reclaims is recorded already, by the last start. All other state is got by means of an open.
+ */
+static uint32_t
+open_record(struct rr_nfs4_compound *c, open_claim_type4 claim)
+{
+	nfsstat4 status = NFS4_OK;
+	bool waits = false;
+
+	if (claim == CLAIM_PREVIOUS)
+		return open_begin(c);
+	rr_nfs4_lock_tables(c->server);
+	waits = rr_nfs4_house_await(c, open_recorded, &status);
+	rr_nfs4_unlock_tables(c->server);
+	if (waits)
+		return RR_NFS4_PENDING;
+	return status == NFS4_OK ? open_begin(c) : status;
+}
+
+uint32_t
+rr_op_open(struct rr_nfs4_compound *c)
+{
+	const OPEN4args *args = &c->op->u.opopen;
+	nfsstat4 status = rr_open_check_share(args->share_access, args->share_deny);
+
+	if (status == NFS4_OK)
+		status = open_check_grace(c, args->claim.claim);
+	if (status != NFS4_OK)
+		return status;
+	c->op_memory = rr_nfs4_alloc(c, sizeof(struct rr_nfs4_open_work));
+	return c->op_memory ? open_record(c, args->claim.claim) : NFS4ERR_DELAY;
 }

@@ -237,52 +237,23 @@ op_reclaim_finish(struct rr_nfs4_compound *c)
 }
 
 /*
- * Has the record of the client written to the disk before RECLAIM_COMPLETE is completed: after a restart the
- * server knows by the record alone that the client may reclaim. Returns true if c has to wait for the record:
- * op_reclaim_finish() then runs when the record is on the disk, or could not be written. Returns false if c
- * need not wait; then *status is NFS4_OK, or NFS4ERR_DELAY if the record cannot be written now. The caller
- * holds the lock of the tables.
+ * A client that has reclaimed opens or locks is recorded before RECLAIM_COMPLETE is completed, as that has
+ * the record of the last start removed. Any other client has nothing to reclaim after another restart: it is
+ * recorded by its first OPEN, and waits for no disk here.
  */
-static bool
-op_reclaim_record(struct rr_nfs4_compound *c, nfsstat4 *status)
-{
-	struct rr_nfs4_records *records = &c->server->shared->tables.records;
-	struct rr_nfs4_client *client = c->client;
-
-	*status = NFS4_OK;
-	if (!records->kept || client->phase == RR_NFS4_ENDED || client->reclaim_complete)
-		return false;
-	if (!client->record)
-		client->record = rr_nfs4_record_new(records, client);
-	if (client->record && client->record->phase == RR_NFS4_RECORD_PRESENT)
-		return false;
-	/* There is no memory, or another call has the record written just now. */
-	if (!client->record || client->record->phase != RR_NFS4_RECORD_ABSENT) {
-		*status = NFS4ERR_DELAY;
-		return false;
-	}
-	rr_nfs4_record_want(records, client->record, true);
-	/* This server has the record written at once, as no other one would resume this compound. */
-	*status = NFS4ERR_DELAY;
-	if (!rr_nfs4_record_take(client->record) || !rr_nfs4_house_record(c->server, client->record))
-		return false;
-	c->awaited = client->record;
-	c->then = op_reclaim_finish;
-	return true;
-}
-
 uint32_t
 rr_op_reclaim_complete(struct rr_nfs4_compound *c)
 {
-	nfsstat4 status;
-	bool waits;
+	nfsstat4 status = NFS4_OK;
+	bool waits = false;
 
 	if (c->op->u.opreclaim_complete.rca_one_fs && c->current.kind == RR_NFS4_FH_NONE)
 		return NFS4ERR_NOFILEHANDLE;
 	/* For op_reclaim_finish(): RR_VFS_OK, unless writing the record sets another status. */
 	c->vfs_status = RR_VFS_OK;
 	rr_nfs4_lock_tables(c->server);
-	waits = op_reclaim_record(c, &status);
+	if (!c->client->reclaim_complete && c->client->state_count > 0)
+		waits = rr_nfs4_house_await(c, op_reclaim_finish, &status);
 	rr_nfs4_unlock_tables(c->server);
 	if (waits)
 		return RR_NFS4_PENDING;

@@ -33,7 +33,8 @@ struct rr_nfs4_record {
 	enum rr_nfs4_record_phase phase;
 	struct rr_nfs4_recorded recorded;
 	struct rr_nfs4_client *client; /* of this start, which points to the record; or NULL */
-	bool may_come; /* the record is of the last start: its client may come back and reclaim */
+	const void *server; /* the server whose thread was given the record last, to be written or removed */
+	bool may_come;      /* the record is of the last start: its client may come back and reclaim */
 	uint8_t owner[];
 };
 
