@@ -109,6 +109,7 @@ rr_ranges_init(struct rr_ranges *ranges, struct rr_locked *locked)
 {
 	rr_avl_init(&ranges->tree, range_is_before, NULL);
 	ranges->locked = locked;
+	ranges->kind = NULL;
 	ranges->count = 0;
 }
 

@@ -23,6 +23,7 @@ struct rr_span {
 };
 
 struct rr_ranges;
+struct rr_locks_kind;
 
 /* The two owners of a set of ranges whose ranges reach farthest, each with the last octet of all its ranges;
  * owner NULL: there are fewer owners. So how far the ranges of all owners but one reach is known without a
@@ -53,13 +54,15 @@ struct rr_locked {
 /* The ranges of an owner, ordered by offset. Ranges do not overlap, and ranges of the same type do not
  * touch. */
 struct rr_ranges {
-	struct rr_locked *locked; /* of the file */
+	struct rr_locked *locked;         /* of the file */
+	const struct rr_locks_kind *kind; /* of the owner's protocol: table.h */
 	struct rr_avl tree;
 	uint32_t count;
 };
 
 void rr_locked_init(struct rr_locked *locked);
-/* locked: the ranges of the file, which must stay as long as there are ranges of the owner. */
+/* locked: the ranges of the file, which must stay as long as there are ranges of the owner. The owner's kind
+ * is NULL. */
 void rr_ranges_init(struct rr_ranges *ranges, struct rr_locked *locked);
 /* Unlocks ranges of the owner, `most` at most, and returns how many. */
 uint32_t rr_ranges_free(struct rr_ranges *ranges, const struct rr_env *env, uint32_t most);

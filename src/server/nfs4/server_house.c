@@ -11,7 +11,7 @@ enum { HOUSE_UNITS = 256, HOUSE_RECORDS = 64, HOUSE_CLOSES = 64 };
 struct rr_nfs4_tables *
 rr_nfs4_lock_tables(struct rr_nfs4_server *server)
 {
-	pthread_mutex_lock(&server->shared->lock);
+	pthread_mutex_lock(&server->shared->tables.locks->mutex);
 	return &server->shared->tables;
 }
 
@@ -30,7 +30,7 @@ rr_nfs4_unlock_tables(struct rr_nfs4_server *server)
 {
 	bool waits = house_waits(server);
 
-	pthread_mutex_unlock(&server->shared->lock);
+	pthread_mutex_unlock(&server->shared->tables.locks->mutex);
 	if (waits && !server->ends && !rr_timer_armed(&server->house))
 		rr_loop_arm(server->loop, &server->house, 0);
 }
@@ -174,10 +174,10 @@ house_closes(struct rr_nfs4_server *server, uint32_t most)
 
 		if (!opened)
 			return;
-		pthread_mutex_unlock(&server->shared->lock);
+		pthread_mutex_unlock(&server->shared->tables.locks->mutex);
 		rr_vfs_close(server->vfs, opened->open, NULL);
 		rr_free(server->env, opened);
-		pthread_mutex_lock(&server->shared->lock);
+		pthread_mutex_lock(&server->shared->tables.locks->mutex);
 	}
 }
 
@@ -217,5 +217,5 @@ rr_nfs4_house_end(struct rr_nfs4_server *server)
 	rr_loop_disarm(server->loop, &server->house);
 	rr_nfs4_lock_tables(server);
 	house_closes(server, UINT32_MAX);
-	pthread_mutex_unlock(&server->shared->lock);
+	pthread_mutex_unlock(&server->shared->tables.locks->mutex);
 }

@@ -46,9 +46,8 @@ probe_begin(struct rr_nfs4_server *server, enum rr_vfs_status *status)
 static void
 probe_answered(struct rr_nfs4_server *server, enum rr_vfs_status status)
 {
-	struct rr_nfs4_tables *tables = rr_nfs4_lock_tables(server);
-
-	rr_nfs4_probe_end(tables, &server->probing.probe, status);
+	rr_nfs4_lock_tables(server);
+	rr_nfs4_probe_end(&server->probing.probe, status);
 	rr_nfs4_unlock_tables(server);
 }
 

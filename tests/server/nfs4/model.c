@@ -278,7 +278,7 @@ step_lock(struct model_client *client, uint32_t owner, uint32_t file)
 	struct model_open *place = lock_place(client, lock_owner, owner, file);
 	struct rr_span span = { first, last };
 	struct rr_vfs_id id = file_id(file);
-	struct rr_nfs4_conflict conflict;
+	struct rr_locks_holder conflict;
 	struct rr_nfs4_state *state;
 	bool locked;
 

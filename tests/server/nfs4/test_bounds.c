@@ -118,7 +118,7 @@ static nfsstat4
 may_lock(struct world *world, const struct rr_nfs4_client *who)
 {
 	const struct rr_span all = { 0, UINT64_MAX };
-	struct rr_nfs4_conflict conflict;
+	struct rr_locks_holder conflict;
 
 	return rr_nfs4_lock_conflict(
 		&world->tables, who, &file, (struct rpcrdma_bytes){ "x", 1 }, all, true, &conflict);
@@ -336,11 +336,11 @@ those_who_wait_are_looked_at_in_parts(void **state)
 	/* Other octets are still locked: each wait is looked at, once, and all but the last stay. */
 	assert_int_equal(rr_nfs4_unlock(lock, (struct rr_span){ 0, 0 }), NFS4_OK);
 	do {
-		lock->file->locked.tree.steps = 0;
+		lock->file->locks->locked.tree.steps = 0;
 		turns++;
 	} while (rr_nfs4_go_on(&world->tables, PART));
 	/* 11: 1.45 * log2(200 + 2), the levels of the tree of ranges. */
-	assert_in_range(lock->file->locked.tree.steps, 0, PART * 11);
+	assert_in_range(lock->file->locks->locked.tree.steps, 0, PART * 11);
 	assert_in_range(turns, WAITERS * WAITS / PART, WAITERS * WAITS / PART + 1);
 	assert_int_equal(world->tables.waits.count, WAITERS * WAITS - 1);
 

@@ -405,9 +405,9 @@ ranges_of_an_owner_are_bounded(void **state)
 	/* What an owner unlocks, it may lock again; and at its end its ranges go from the file. */
 	assert_int_equal(rr_nfs4_unlock(first, (struct rr_span){ 0, 8 }), NFS4_OK);
 	assert_int_equal(rr_nfs4_lock(first, (struct rr_span){ 1 << 20, 1 << 20 }, true), NFS4_OK);
-	assert_int_equal(open->file->locked.count, world->tables.ranges);
+	assert_int_equal(open->file->locks->locked.count, world->tables.ranges);
 	rr_nfs4_state_end(first);
-	assert_int_equal(open->file->locked.count, world->tables.ranges);
+	assert_int_equal(open->file->locks->locked.count, world->tables.ranges);
 	assert_int_equal(rr_nfs4_lock(lock_much(world, open, "2"), all, false), NFS4ERR_SERVERFAULT);
 }
 

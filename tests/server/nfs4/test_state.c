@@ -208,7 +208,7 @@ an_open_that_failed_leaves_no_trace(void **state)
 
 static bool
 conflicts(struct world *world, struct rr_nfs4_client *who, const char *owner, uint64_t first, uint64_t last,
-	bool write, struct rr_nfs4_conflict *conflict)
+	bool write, struct rr_locks_holder *conflict)
 {
 	return NFS4_OK != rr_nfs4_lock_conflict(&world->tables, who, &file,
 				  (struct rpcrdma_bytes){ owner, (uint32_t)strlen(owner) },
@@ -220,7 +220,7 @@ locks_conflict_between_owners(void **state)
 {
 	struct world *world = *state;
 	struct rr_nfs4_state *open, *lock;
-	struct rr_nfs4_conflict conflict;
+	struct rr_locks_holder conflict;
 	stateid4 stateid, freed;
 
 	assert_int_equal(open_as(world, world->a, "o", R | W, 0, &open, &stateid), NFS4_OK);

@@ -66,7 +66,7 @@ copy_begin(struct rr_nfs4_compound *c, uint64_t from_offset, uint64_t to_offset,
 static bool
 copy_is_same(const struct rr_nfs4_compound *c)
 {
-	return rr_nfs4_id_same(&c->saved.attributes.id, &c->current.attributes.id);
+	return rr_locks_is_same(&c->saved.attributes.id, &c->current.attributes.id);
 }
 
 /* Runs when the attributes of both files are known: checks stateids, files and range, and has the storage

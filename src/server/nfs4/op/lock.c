@@ -28,11 +28,11 @@ rr_lock_denied(const struct rr_lock_work *work, LOCK4denied *denied)
 /* Describes in *conflict the lock of a local program that the storage has found: the client ID is 0, and the
  * owner "local". A range that NFS cannot express becomes the whole file. */
 static void
-lock_local_conflict(const struct rr_vfs_lock *lock, struct rr_nfs4_conflict *conflict)
+lock_local_conflict(const struct rr_vfs_lock *lock, struct rr_locks_holder *conflict)
 {
 	static const char owner[] = "local";
 
-	*conflict = (struct rr_nfs4_conflict){ .write = lock->conflict.kind == RR_VFS_LOCK_WRITE,
+	*conflict = (struct rr_locks_holder){ .write = lock->conflict.kind == RR_VFS_LOCK_WRITE,
 		.owner_length = sizeof(owner) - 1 };
 	memcpy(conflict->owner, owner, sizeof(owner) - 1);
 	if (!rr_span(lock->conflict.offset, lock->conflict.length, &conflict->span))

@@ -8,9 +8,9 @@
  * the storage for LOCK and LOCKU. */
 struct rr_lock_work {
 	struct rr_span span;
-	bool write, made;                 /* made: no answer has named the lock state yet */
-	bool reopens;                     /* for LOCK: rr_lock_reopen() is needed */
-	struct rr_nfs4_conflict conflict; /* the lock that is in the way */
+	bool write, made;                /* made: no answer has named the lock state yet */
+	bool reopens;                    /* for LOCK: rr_lock_reopen() is needed */
+	struct rr_locks_holder conflict; /* the lock that is in the way */
 	/* Of rr_lock_restore(): the part of the span that is not restored yet, whether that is all, the
 	 * status of the operation, and the step that follows. */
 	struct rr_span left;

@@ -102,8 +102,8 @@ rr_op_lookup(struct rr_nfs4_compound *c)
 
 /* ---- The directory above ---- */
 
-/* Tells whether `a` and `b` identify the same directory. Unlike rr_nfs4_id_same(), does not compare the times
- * of birth: both directories exist now, so two different ones cannot have the same number. */
+/* Tells whether `a` and `b` identify the same directory. Unlike rr_locks_is_same(), does not compare the
+ * times of birth: both directories exist now, so two different ones cannot have the same number. */
 static bool
 op_lookupp_is_same(const struct rr_vfs_id *a, const struct rr_vfs_id *b)
 {

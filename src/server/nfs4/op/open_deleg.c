@@ -56,11 +56,11 @@ deleg_broken(void *ctx)
 
 	/* Not rr_nfs4_lock_tables(): its counterpart would close the opens that are not used any more, and
 	 * the storage forbids that here. */
-	pthread_mutex_lock(&shared->lock);
+	pthread_mutex_lock(&shared->tables.locks->mutex);
 	/* NULL: the delegation has ended or was revoked meanwhile. */
 	if (opened->delegation)
 		rr_nfs4_deleg_recall(opened->delegation, rr_now(shared->env));
-	pthread_mutex_unlock(&shared->lock);
+	pthread_mutex_unlock(&shared->tables.locks->mutex);
 }
 
 /* Handles a delegation for which the storage gave no open or no lease, unless it was revoked meanwhile. A

@@ -4,24 +4,11 @@
 
 #include "server/nfs4/tables/state.h"
 
-/* Returns the key by which a file is found in the table of files: a hash of its identity. The hash begins
- * with a secret, so that no client can choose files that have the same hash. */
+/* Returns the key by which a file is found in the table of files. */
 static uint64_t
 file_hash(const struct rr_nfs4_tables *tables, const struct rr_vfs_id *id)
 {
-	uint64_t hash = tables->clients.secret;
-
-	hash = (hash ^ id->fsid[0]) * UINT64_C(0x9e3779b97f4a7c15);
-	hash = (hash ^ id->fsid[1]) * UINT64_C(0x9e3779b97f4a7c15);
-	hash = (hash ^ id->number) * UINT64_C(0x9e3779b97f4a7c15);
-	return (hash ^ hash >> 29 ^ id->birth) * UINT64_C(0x9e3779b97f4a7c15);
-}
-
-bool
-rr_nfs4_id_same(const struct rr_vfs_id *a, const struct rr_vfs_id *b)
-{
-	return a->fsid[0] == b->fsid[0] && a->fsid[1] == b->fsid[1] && a->number == b->number &&
-	       a->birth == b->birth;
+	return rr_locks_hash(tables->clients.secret, id);
 }
 
 struct rr_nfs4_file *
@@ -32,16 +19,27 @@ rr_nfs4_file_find(const struct rr_nfs4_tables *tables, const struct rr_vfs_id *i
 	for (; link; link = rr_map_next(link)) {
 		struct rr_nfs4_file *file = rr_container(link, struct rr_nfs4_file, by_id);
 
-		if (rr_nfs4_id_same(&file->id, id))
+		if (rr_locks_is_same(&file->id, id))
 			return file;
 	}
 	return NULL;
 }
 
+/* Frees the entry of the file if no state is left. */
+static void
+file_let_go(struct rr_nfs4_tables *tables, struct rr_nfs4_file *file)
+{
+	if (!rr_list_empty(&file->states))
+		return;
+	rr_locks_leave(file->locks);
+	rr_map_remove(&tables->files, &file->by_id);
+	rr_free(tables->env, file);
+}
+
 /* Returns the entry of the file in the table of files, and makes the entry if it is not there yet. Returns
  * NULL if there is no memory. */
 static struct rr_nfs4_file *
-file_make(struct rr_nfs4_tables *tables, const struct rr_vfs_id *id)
+file_entry(struct rr_nfs4_tables *tables, const struct rr_vfs_id *id)
 {
 	struct rr_nfs4_file *file = rr_nfs4_file_find(tables, id);
 
@@ -56,11 +54,24 @@ file_make(struct rr_nfs4_tables *tables, const struct rr_vfs_id *id)
 		rr_list_init(&file->shares[i]);
 	rr_list_init(&file->delegations[0]);
 	rr_list_init(&file->delegations[1]);
-	rr_list_init(&file->waits);
-	rr_list_init(&file->to_look);
-	rr_locked_init(&file->locked);
 	rr_map_add(&tables->files, &file->by_id, file_hash(tables, id));
 	return file;
+}
+
+/* Returns the entry of the file for a new state of this kind: for a lock, with the locks of the file. Returns
+ * NULL if there is no memory. */
+static struct rr_nfs4_file *
+file_make(struct rr_nfs4_tables *tables, const struct rr_vfs_id *id, enum rr_nfs4_kind kind)
+{
+	struct rr_nfs4_file *file = file_entry(tables, id);
+
+	if (!file || kind != RR_NFS4_LOCK || file->locks)
+		return file;
+	file->locks = rr_locks_use(tables->locks, id);
+	if (file->locks)
+		return file;
+	file_let_go(tables, file);
+	return NULL;
 }
 
 uint64_t
@@ -87,8 +98,8 @@ rr_nfs4_state_of_owner(const struct rr_nfs4_tables *tables, const struct rr_nfs4
 	for (; link; link = rr_map_next(link)) {
 		struct rr_nfs4_state *state = rr_container(link, struct rr_nfs4_state, by_owner);
 
-		if (state->client == client && state->kind == kind && rr_nfs4_id_same(&state->file->id, id) &&
-			state->owner_length == owner.length &&
+		if (state->client == client && state->kind == kind &&
+			rr_locks_is_same(&state->file->id, id) && state->owner_length == owner.length &&
 			memcmp(state->owner, owner.data, owner.length) == 0)
 			return state;
 	}
@@ -133,7 +144,7 @@ rr_nfs4_state_make(struct rr_nfs4_tables *tables, struct rr_nfs4_client *client,
 		return NULL;
 	state = rr_alloc(tables->env, sizeof(*state) + owner.length);
 	if (state)
-		state->file = file_make(tables, id);
+		state->file = file_make(tables, id, kind);
 	if (!state || !state->file) {
 		rr_nfs4_quota_give(quota, &client->holding, rr_nfs4_state_cost(owner.length));
 		rr_free(tables->env, state);
@@ -145,7 +156,7 @@ rr_nfs4_state_make(struct rr_nfs4_tables *tables, struct rr_nfs4_client *client,
 	state->holders = 1;
 	rr_list_init(&state->locks);
 	rr_list_init(&state->ending);
-	rr_ranges_init(&state->ranges, &state->file->locked);
+	rr_ranges_init(&state->ranges, state->file->locks ? &state->file->locks->locked : NULL);
 	rr_list_init(&state->of_open);
 	rr_list_init(&state->recall);
 	rr_list_init(&state->of_delegations);
@@ -179,15 +190,5 @@ rr_nfs4_file_leave(struct rr_nfs4_state *state)
 	rr_map_remove(&state->tables->owners, &state->by_owner);
 	rr_list_remove(&state->of_file);
 	state->file = NULL;
-	rr_nfs4_file_let_go(state->tables, file);
-}
-
-void
-rr_nfs4_file_let_go(struct rr_nfs4_tables *tables, struct rr_nfs4_file *file)
-{
-	if (!rr_list_empty(&file->states) || file->wait_count > 0)
-		return;
-	rr_list_remove(&file->to_look);
-	rr_map_remove(&tables->files, &file->by_id);
-	rr_free(tables->env, file);
+	file_let_go(state->tables, file);
 }

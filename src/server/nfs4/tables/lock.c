@@ -4,9 +4,6 @@
 
 #include "server/nfs4/tables/state.h"
 
-/* The most ranges in the way of a lock that are looked at for one that is not of a courtesy client. */
-enum { LOCK_LOOKS = 32 };
-
 /* Describes the lock that an owner of the client wants in the file. */
 static struct rr_range_wanted
 lock_wanted(const struct rr_nfs4_tables *tables, const struct rr_nfs4_client *client,
@@ -17,80 +14,58 @@ lock_wanted(const struct rr_nfs4_tables *tables, const struct rr_nfs4_client *cl
 	return (struct rr_range_wanted){ span, write, own ? &own->ranges : NULL };
 }
 
-/* Returns the lock state that the range belongs to. */
+/* Returns the lock state that has the ranges. */
 static struct rr_nfs4_state *
-lock_holder(const struct rr_range *range)
+lock_holder(struct rr_ranges *ranges)
 {
-	return rr_container(range->owner, struct rr_nfs4_state, ranges);
+	return rr_container(ranges, struct rr_nfs4_state, ranges);
 }
 
-/* Tells whether the range of another owner refuses a lock to the client. A range of a courtesy client (its
- * lease is over) other than this client does not: the courtesy client ends instead. Neither does a range that
- * is about to be unlocked. */
-static bool
-lock_refuses(const struct rr_range *range, const struct rr_nfs4_client *client)
+/* Tells what the ranges of a lock state are to others. Those of a courtesy client (its lease is over) give
+ * way to all other clients: the courtesy client ends. Ranges that are about to be unlocked are in nobody's
+ * way for long. */
+static enum rr_locks_yield
+lock_yields(struct rr_ranges *ranges, const void *asker)
 {
-	const struct rr_nfs4_state *state = lock_holder(range);
+	const struct rr_nfs4_state *state = lock_holder(ranges);
 
-	return rr_nfs4_state_lives(state) &&
-	       (state->client == client || state->client->phase != RR_NFS4_COURTESY);
+	if (!rr_nfs4_state_lives(state))
+		return RR_LOCKS_ENDS;
+	return state->client != asker && state->client->phase == RR_NFS4_COURTESY ? RR_LOCKS_CEDES
+										  : RR_LOCKS_STAYS;
 }
 
-/* Returns a locked range of another owner that conflicts with the wanted lock of the client. A range that
- * does not refuse the lock is returned only if the first LOCK_LOOKS ranges that conflict are all such.
- * Returns NULL if there is no conflict. */
-static const struct rr_range *
-lock_in_the_way(
-	struct rr_nfs4_file *file, const struct rr_nfs4_client *client, const struct rr_range_wanted *wanted)
+static void
+lock_end_client(struct rr_ranges *ranges)
 {
-	const struct rr_range *first = rr_range_conflict(&file->locked, wanted), *range = first;
-
-	for (int looks = 0; range && looks < LOCK_LOOKS; looks++) {
-		if (lock_refuses(range, client))
-			return range;
-		range = rr_range_conflict_next(&file->locked, wanted, range);
-	}
-	return first;
+	rr_nfs4_client_end(lock_holder(ranges)->client);
 }
+
+static void
+lock_describe(struct rr_ranges *ranges, struct rr_locks_holder *conflict)
+{
+	const struct rr_nfs4_state *state = lock_holder(ranges);
+
+	conflict->client = rr_nfs4_client_id(state->client);
+	conflict->svid = 0;
+	conflict->owner_length = state->owner_length;
+	memcpy(conflict->owner, state->owner, state->owner_length);
+}
+
+static const struct rr_locks_kind lock_kind = { lock_yields, lock_end_client, lock_describe };
 
 nfsstat4
 rr_nfs4_lock_conflict(struct rr_nfs4_tables *tables, const struct rr_nfs4_client *client,
 	const struct rr_vfs_id *id, struct rpcrdma_bytes owner, struct rr_span span, bool write,
-	struct rr_nfs4_conflict *conflict)
+	struct rr_locks_holder *conflict)
 {
 	const struct rr_range_wanted wanted = lock_wanted(tables, client, id, owner, span, write);
-	const struct rr_range *range;
-	struct rr_nfs4_state *holder;
-	struct rr_nfs4_file *file;
 
-	for (;;) {
-		file = rr_nfs4_file_find(tables, id);
-		range = file ? lock_in_the_way(file, client, &wanted) : NULL;
-		if (!range)
-			return NFS4_OK;
-		holder = lock_holder(range);
-		if (lock_refuses(range, client))
-			break;
-		if (!rr_nfs4_state_lives(holder))
-			return NFS4ERR_DELAY;
-		rr_nfs4_client_end(holder->client);
+	switch (rr_locks_ask(tables->locks, id, &wanted, client, conflict)) {
+	case RR_LOCKS_HELD: return NFS4ERR_DENIED;
+	case RR_LOCKS_SOON: return NFS4ERR_DELAY;
+	default: return NFS4_OK;
 	}
-	conflict->span = range->span;
-	conflict->write = range->write;
-	conflict->client = rr_nfs4_client_id(holder->client);
-	conflict->owner_length = holder->owner_length;
-	memcpy(conflict->owner, holder->owner, holder->owner_length);
-	return NFS4ERR_DENIED;
-}
-
-bool
-rr_nfs4_is_locked(const struct rr_nfs4_tables *tables, const struct rr_nfs4_client *client,
-	const struct rr_vfs_id *id, struct rpcrdma_bytes owner, struct rr_span span, bool write)
-{
-	struct rr_nfs4_file *file = rr_nfs4_file_find(tables, id);
-	const struct rr_range_wanted wanted = lock_wanted(tables, client, id, owner, span, write);
-
-	return file && rr_range_conflict(&file->locked, &wanted);
 }
 
 struct rr_nfs4_state *
@@ -107,6 +82,7 @@ rr_nfs4_lock_state(struct rr_nfs4_tables *tables, struct rr_nfs4_state *open, st
 		return NULL;
 	state->handle = open->handle;
 	state->parent = open;
+	state->ranges.kind = &lock_kind;
 	rr_list_append(&open->locks, &state->of_open);
 	return state;
 }
@@ -155,7 +131,7 @@ rr_nfs4_lock(struct rr_nfs4_state *state, struct rr_span span, bool write)
 		(struct rpcrdma_bytes){ state->owner, state->owner_length });
 	/* A lock to write may have become a lock to read, which lets waiting readers in. */
 	if (!write)
-		rr_nfs4_waits_look(tables, state->file);
+		rr_locks_look(state->file->locks);
 	return NFS4_OK;
 }
 
@@ -173,6 +149,6 @@ rr_nfs4_unlock(struct rr_nfs4_state *state, struct rr_span span)
 	lock_changed(state, adds, before);
 	if (error < 0)
 		return NFS4ERR_SERVERFAULT;
-	rr_nfs4_waits_look(tables, state->file);
+	rr_locks_look(state->file->locks);
 	return NFS4_OK;
 }

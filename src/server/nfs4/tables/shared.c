@@ -29,7 +29,7 @@ shared_recall(struct rr_nfs4_shared *shared, struct rr_text *text)
 	records->kept = true;
 	/* RFC 8881, 8.4.2.1: "the server must establish, for this restart event, a grace period at least as
 	 * long as the lease period for the previous server instantiation." */
-	rr_nfs4_grace_begin(&shared->tables.grace, rr_nfs4_records_missing(records) > 0, rr_now(shared->env),
+	rr_nfs4_grace_start(&shared->tables, rr_now(shared->env),
 		rr_nfs4_records_lease(records, shared->config.tables.lease));
 	return 0;
 }
@@ -45,10 +45,8 @@ rr_nfs4_shared_new(const struct rr_env *env, const struct rr_nfs4_shared_config 
 		return rr_fail(text, -RPCRDMA_ERR_NOMEM, "no memory for NFS version 4");
 	shared->env = env;
 	shared->config = *config;
-	pthread_mutex_init(&shared->lock, NULL);
 	error = rr_nfs4_tables_init(&shared->tables, env, &config->tables);
 	if (error < 0) {
-		pthread_mutex_destroy(&shared->lock);
 		rr_free(env, shared);
 		return rr_fail(text, error, "no memory for NFS version 4");
 	}
@@ -69,7 +67,6 @@ rr_nfs4_shared_free(struct rr_nfs4_shared *shared)
 		return;
 	rr_nfs4_tables_free(&shared->tables);
 	rr_nfs4_record_dir_close(shared->dir);
-	pthread_mutex_destroy(&shared->lock);
 	rr_free(shared->env, shared);
 }
 
@@ -78,12 +75,12 @@ rr_nfs4_held(struct rr_nfs4_shared *shared, struct rr_nfs4_held *held)
 {
 	const struct rr_nfs4_tables *tables = &shared->tables;
 
-	pthread_mutex_lock(&shared->lock);
+	pthread_mutex_lock(&shared->tables.locks->mutex);
 	*held = (struct rr_nfs4_held){ .clients = tables->clients.count,
 		.sessions = tables->sessions.count,
 		.opens = tables->opens,
 		.locks = tables->ranges,
 		.delegations = tables->delegations,
 		.grace = tables->grace.active };
-	pthread_mutex_unlock(&shared->lock);
+	pthread_mutex_unlock(&shared->tables.locks->mutex);
 }

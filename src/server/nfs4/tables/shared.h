@@ -9,8 +9,9 @@
 
 /*
  * Each thread has a server of its own (server.h). The servers share this: the tables of clients, sessions and
- * states, and the identity by which clients know them as one server. One lock, the lock of the tables, guards
- * the tables; it is held during a function of the tables, never over storage or I/O.
+ * states, and the identity by which clients know them as one server. The mutex of the locks of all
+ * protocols (tables.locks) guards the tables; it is held during a function of the tables, never over storage
+ * or I/O.
  */
 
 struct rr_nfs4_shared_config {
@@ -23,7 +24,6 @@ struct rr_nfs4_shared_config {
 struct rr_nfs4_shared {
 	const struct rr_env *env;
 	struct rr_nfs4_shared_config config;
-	pthread_mutex_t lock; /* of the tables: rr_nfs4_lock_tables() */
 	struct rr_nfs4_tables tables;
 	uint32_t servers;               /* number of servers that use the tables and have not ended */
 	struct rr_nfs4_record_dir *dir; /* NULL: records are not kept */

@@ -48,7 +48,7 @@ state_unlock(struct rr_nfs4_state *state, uint32_t most)
 	tables->ranges -= freed;
 	rr_nfs4_quota_give(&tables->ranges_quota, &state->client->holding, freed);
 	if (freed > 0)
-		rr_nfs4_waits_look(tables, state->file);
+		rr_locks_look(state->file->locks);
 	return freed;
 }
 

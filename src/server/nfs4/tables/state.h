@@ -5,7 +5,7 @@
 #include <stdatomic.h>
 
 #include "base/siphash.h"
-#include "server/locks/range.h"
+#include "server/locks/table.h"
 #include "server/nfs4/tables/grace.h"
 #include "server/nfs4/tables/record.h"
 #include "server/nfs4/tables/slot.h"
@@ -63,13 +63,9 @@ struct rr_nfs4_file {
 	/* The opens that [0] have and [2] deny access to read, [1] have and [3] deny access to write; the
 	 * newest first. */
 	struct rr_list shares[RR_NFS4_SHARES];
-	struct rr_locked locked;       /* the ranges of all lock states */
+	struct rr_locks_file *locks;   /* the locks of the file; NULL: there was no lock state yet */
 	struct rr_list delegations[2]; /* [0] that were not recalled yet, [1] that are to be returned */
 	uint64_t recalled;             /* time of the last recall of a delegation; 0: there was no recall */
-	/* Clients that wait for a lock of the file, and their number; how many of them are still to be looked
-	 * at since a range was unlocked; and the place in the list tables->to_look. wait.c keeps these. */
-	struct rr_list waits, to_look;
-	uint32_t wait_count, looks;
 };
 
 /* An open, a lock or a delegation that a client has of a file. */
@@ -131,11 +127,14 @@ struct rr_nfs4_tables {
 	struct rr_nfs4_quota states_quota, ranges_quota, delegations_quota;
 	struct rr_list recalls; /* delegations that are to be returned, in the order of their recalls */
 	uint32_t delegations;   /* number of all delegations in effect */
-	/* Of waits for locks, kept by wait.c: the waits, the files whose waits are to be looked at, the waits
-	 * about which the storage is asked, those first that it was asked about longest ago, and the number
-	 * of all waits, with those whose clients are being notified. */
+	/* The locks of all files, of all protocols, with the mutex that guards these tables, too; and the
+	 * same if it is the tables' own, else NULL. */
+	struct rr_locks *locks, *own_locks;
+	/* Of waits for locks, kept by wait.c: the waits, those about which the storage is asked, the first of
+	 * them that it was asked about longest ago, and the number of all waits, with those whose clients are
+	 * being notified. */
 	struct rr_map waits;
-	struct rr_list to_look, probes;
+	struct rr_list probes;
 	uint32_t wait_count;
 };
 
@@ -144,6 +143,9 @@ struct rr_nfs4_tables_config {
 	uint64_t lease; /* nanoseconds */
 	uint32_t clients, sessions, states, ranges, delegations;
 	uint64_t replies; /* octets of replies that are kept for retries */
+	/* The locks of all protocols, which outlive the tables; NULL: the tables make a table of their own.
+	 */
+	struct rr_locks *locks;
 };
 
 extern const struct rr_nfs4_tables_config rr_nfs4_tables_config_default;
@@ -161,6 +163,10 @@ void rr_nfs4_tables_free(struct rr_nfs4_tables *tables);
 bool rr_nfs4_go_on(struct rr_nfs4_tables *tables, uint32_t units);
 /* Tells whether there is such work. */
 bool rr_nfs4_is_left(const struct rr_nfs4_tables *tables);
+
+/* Begins the grace period, which lasts `lease`, if the records of the last start name a client, or clients of
+ * NLM may reclaim. */
+void rr_nfs4_grace_start(struct rr_nfs4_tables *tables, uint64_t now, uint64_t lease);
 
 /* Handles leases that are over, delegations that were not returned in time, and the end of the grace period,
  * and sends the callbacks whose time has come. Called from time to time. */
@@ -245,9 +251,6 @@ struct rr_nfs4_opened *rr_nfs4_opened_unused(struct rr_nfs4_tables *tables);
 
 /* ---- file.c ---- */
 
-/* Tells whether both identify the same object: also by its birth, as a number may be used again. */
-bool rr_nfs4_id_same(const struct rr_vfs_id *a, const struct rr_vfs_id *b);
-
 /* Returns the entry of the file in the table of files; NULL if the file has no states. */
 struct rr_nfs4_file *rr_nfs4_file_find(const struct rr_nfs4_tables *tables, const struct rr_vfs_id *id);
 
@@ -277,8 +280,6 @@ uint64_t rr_nfs4_owner_hash(const struct rr_nfs4_tables *tables, const struct rr
 /* Removes the state from its file, and frees the entry of the file if this was its last state; state.c calls
  * this function. */
 void rr_nfs4_file_leave(struct rr_nfs4_state *state);
-/* Frees the entry of the file if no state is left, and nobody waits for a lock. */
-void rr_nfs4_file_let_go(struct rr_nfs4_tables *tables, struct rr_nfs4_file *file);
 
 /* ---- share.c: OPEN, OPEN_DOWNGRADE, CLOSE ---- */
 
@@ -310,21 +311,14 @@ nfsstat4 rr_nfs4_downgrade(struct rr_nfs4_state *state, uint32_t access, uint32_
 
 /* ---- lock.c: LOCK, LOCKT, LOCKU ---- */
 
-/* A lock that conflicts with a lock that another owner wants. */
-struct rr_nfs4_conflict {
-	struct rr_span span;
-	bool write;
-	clientid4 client;
-	uint32_t owner_length;
-	uint8_t owner[NFS4_OPAQUE_LIMIT];
-};
+_Static_assert((int)RR_LOCKS_OWNER_MAX >= (int)NFS4_OPAQUE_LIMIT, "any owner can be described");
 
-/* Returns NFS4ERR_DENIED if another owner has a lock that conflicts, and describes that lock in *conflict. If
- * only courtesy clients (whose leases are over) have such locks, these clients are ended; NFS4ERR_DELAY:
- * their locks are so many that they end in later turns. */
+/* Returns NFS4ERR_DENIED if another owner, of whatever protocol, has a lock that conflicts, and describes
+ * that lock in *conflict. If only courtesy clients (whose leases are over) have such locks, these clients are
+ * ended; NFS4ERR_DELAY: their locks are so many that they end in later turns. */
 nfsstat4 rr_nfs4_lock_conflict(struct rr_nfs4_tables *tables, const struct rr_nfs4_client *client,
 	const struct rr_vfs_id *id, struct rpcrdma_bytes owner, struct rr_span span, bool write,
-	struct rr_nfs4_conflict *conflict);
+	struct rr_locks_holder *conflict);
 
 /* Returns the lock state that the lock-owner has of the file of `open`; if there is none, makes it as a lock
  * state of this open. Returns NULL if there is no memory, if there are too many states, or if the lock state
@@ -343,11 +337,6 @@ enum { RR_NFS4_OWNER_RANGES = 4096 };
 nfsstat4 rr_nfs4_lock(struct rr_nfs4_state *state, struct rr_span span, bool write);
 nfsstat4 rr_nfs4_unlock(struct rr_nfs4_state *state, struct rr_span span);
 
-/* Tells whether another owner has a lock that conflicts. A lock of a courtesy client (its lease is over)
- * counts, too, and no client is ended. */
-bool rr_nfs4_is_locked(const struct rr_nfs4_tables *tables, const struct rr_nfs4_client *client,
-	const struct rr_vfs_id *id, struct rpcrdma_bytes owner, struct rr_span span, bool write);
-
 /* ---- wait.c ---- */
 
 /* Notes that the lock-owner of the state waits for a range that another owner has locked, or a local program:
@@ -359,12 +348,6 @@ void rr_nfs4_wait_end(struct rr_nfs4_tables *tables, const struct rr_nfs4_client
 	const struct rr_vfs_id *id, struct rpcrdma_bytes owner);
 /* Forgets all waits of a client that ends. */
 void rr_nfs4_waits_leave(struct rr_nfs4_client *client);
-/* Notes that a range of the file was unlocked: rr_nfs4_waits_go() looks at those who wait for a lock of it.
- */
-void rr_nfs4_waits_look(struct rr_nfs4_tables *tables, struct rr_nfs4_file *file);
-/* Looks at up to `looks` waits of files of which ranges were unlocked, and sends CB_NOTIFY_LOCK to the
- * lock-owners whose ranges are free now. Returns how many looks are left, if no wait is. */
-uint32_t rr_nfs4_waits_go(struct rr_nfs4_tables *tables, uint32_t looks);
 
 /* ---- ending.c ---- */
 
@@ -381,7 +364,7 @@ void rr_nfs4_ending_go(struct rr_nfs4_tables *tables, uint32_t *units);
 
 /* A question to the storage whether a local program still has a lock in the way of a wait. */
 struct rr_nfs4_probe {
-	struct wait *wait; /* NULL: the wait is over */
+	struct rr_nfs4_wait *wait; /* NULL: the wait is over */
 	struct rr_span span;
 	bool write;
 };
@@ -392,7 +375,7 @@ struct rr_nfs4_opened *rr_nfs4_probe_next(
 	struct rr_nfs4_tables *tables, struct rr_nfs4_probe *probe, uint64_t now);
 /* Takes the answer of the storage: RR_VFS_LOCK while there is such a lock. If there is none any more, the
  * client gets CB_NOTIFY_LOCK. After an error the storage is not asked again. */
-void rr_nfs4_probe_end(struct rr_nfs4_tables *tables, struct rr_nfs4_probe *probe, enum rr_vfs_status status);
+void rr_nfs4_probe_end(struct rr_nfs4_probe *probe, enum rr_vfs_status status);
 
 /* ---- deleg.c ---- */
 

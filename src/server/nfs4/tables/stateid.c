@@ -119,7 +119,7 @@ rr_nfs4_state_find(const struct rr_nfs4_tables *tables, const struct rr_nfs4_cli
 	if (!state)
 		return NFS4ERR_BAD_STATEID;
 	/* A revoked state belongs to no file any more. */
-	if (id && state->file && !rr_nfs4_id_same(id, &state->file->id))
+	if (id && state->file && !rr_locks_is_same(id, &state->file->id))
 		return NFS4ERR_BAD_STATEID;
 	if (state->client != client || state_is_ending(state))
 		return NFS4ERR_BAD_STATEID;

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include <rpcrdma/error.h>
+
 /* The average number of elements in a bucket of a full table of states. */
 enum { TABLES_CHAIN = 4 };
 
@@ -77,7 +79,7 @@ rr_nfs4_recorded(struct rr_nfs4_tables *tables, struct rr_nfs4_record *record, b
 bool
 rr_nfs4_is_left(const struct rr_nfs4_tables *tables)
 {
-	return !rr_list_empty(&tables->to_look) || !rr_list_empty(&tables->ending) ||
+	return !rr_list_empty(&tables->locks->to_look) || !rr_list_empty(&tables->ending) ||
 	       !rr_list_empty(&tables->ending_clients) || !rr_list_empty(&tables->sessions.callbacks);
 }
 
@@ -85,9 +87,24 @@ bool
 rr_nfs4_go_on(struct rr_nfs4_tables *tables, uint32_t units)
 {
 	rr_nfs4_ending_go(tables, &units);
-	units = rr_nfs4_waits_go(tables, units);
+	units = rr_locks_go(tables->locks, units);
 	rr_nfs4_callbacks_look(&tables->sessions, &units);
 	return rr_nfs4_is_left(tables);
+}
+
+/* Tells whether somebody may still reclaim: a client that the records name, or one of NLM. */
+static bool
+tables_expects(const struct rr_nfs4_tables *tables)
+{
+	return rr_nfs4_records_missing(&tables->records) > 0 || tables->locks->graces & RR_LOCKS_GRACE_NLM;
+}
+
+void
+rr_nfs4_grace_start(struct rr_nfs4_tables *tables, uint64_t now, uint64_t lease)
+{
+	rr_nfs4_grace_begin(&tables->grace, tables_expects(tables), now, lease);
+	if (tables->grace.active)
+		tables->locks->graces |= RR_LOCKS_GRACE_NFS4;
 }
 
 void
@@ -97,10 +114,12 @@ rr_nfs4_look(struct rr_nfs4_tables *tables, uint64_t now)
 	rr_nfs4_delegs_look(tables, now);
 	/* When the time to reclaim is over, the records of the clients that did not come back are removed.
 	 * The grace period ends when these records have gone from the disk. */
-	if (rr_nfs4_grace_look(&tables->grace, rr_nfs4_records_missing(&tables->records) > 0, now))
+	if (rr_nfs4_grace_look(&tables->grace, tables_expects(tables), now))
 		rr_nfs4_records_forget(&tables->records, NULL);
-	if (tables->grace.ends && !rr_nfs4_records_removing(&tables->records))
+	if (tables->grace.ends && !rr_nfs4_records_removing(&tables->records)) {
 		rr_nfs4_grace_end(&tables->grace);
+		tables->locks->graces &= ~(uint32_t)RR_LOCKS_GRACE_NFS4;
+	}
 	rr_nfs4_callbacks_go(&tables->sessions, now);
 }
 
@@ -127,6 +146,9 @@ rr_nfs4_tables_init(
 	int error;
 
 	memset(tables, 0, sizeof(*tables));
+	if (!config->locks && rr_locks_new(env, &tables->own_locks) < 0)
+		return -RPCRDMA_ERR_NOMEM;
+	tables->locks = config->locks ? config->locks : tables->own_locks;
 	tables->env = env;
 	tables->start = rr_random_u32(env);
 	env->random(env->ctx, tables->secret, sizeof(tables->secret));
@@ -134,7 +156,6 @@ rr_nfs4_tables_init(
 	rr_nfs4_quota_init(&tables->ranges_quota, RR_NFS4_RANGES, config->ranges, clients);
 	rr_nfs4_quota_init(&tables->delegations_quota, RR_NFS4_DELEGATIONS, config->delegations, clients);
 	rr_list_init(&tables->recalls);
-	rr_list_init(&tables->to_look);
 	rr_list_init(&tables->ending);
 	rr_list_init(&tables->ending_clients);
 	rr_list_init(&tables->probes);
@@ -183,4 +204,5 @@ rr_nfs4_tables_free(struct rr_nfs4_tables *tables)
 	rr_map_free(&tables->owners, tables->env);
 	rr_map_free(&tables->states, tables->env);
 	rr_map_free(&tables->files, tables->env);
+	rr_locks_free(tables->own_locks);
 }
