@@ -30,9 +30,9 @@ struct storage {
 	struct rpcrdma_server *server;
 	struct sockaddr_in address;
 	/* The provider. */
-	struct rr_v3_export export;
-	struct rr_v3_config config;
-	struct rr_v3_shared *provided;
+	struct rr_remote_export export;
+	struct rr_remote_config config;
+	struct rr_remote_shared *provided;
 };
 
 static void
@@ -78,7 +78,7 @@ mount_root(struct storage *storage)
 	storage->export.name = "/";
 	storage->export.root_length = rr_nfs_root(nfs)->length;
 	memcpy(storage->export.root, rr_nfs_root(nfs)->data, storage->export.root_length);
-	storage->config = (struct rr_v3_config){ .exports = &storage->export, .export_count = 1 };
+	storage->config = (struct rr_remote_config){ .exports = &storage->export, .export_count = 1 };
 	memset(storage->config.key, 7, sizeof(storage->config.key));
 	storage->config.read_max = rr_nfs_read_max(nfs);
 	storage->config.write_max = rr_nfs_write_max(nfs);
@@ -93,7 +93,7 @@ provide(struct suite *suite)
 	struct storage *storage = suite->storage;
 	struct rr_text text = { "" };
 
-	if (rr_v3_shared_new(&rr_env_system, &storage->config, &storage->provided, &text) < 0 ||
+	if (rr_remote_shared_new(&rr_env_system, &storage->config, &storage->provided, &text) < 0 ||
 		rr_v3_new(storage->stage.engine, storage->provided, &suite->vfs, &text) < 0)
 		fail_msg("%s", text.text);
 	rr_vfs_root(suite->vfs, 0, &suite->root);
@@ -128,7 +128,7 @@ teardown(struct suite *suite)
 	struct storage *storage = suite->storage;
 
 	rr_vfs_destroy(suite->vfs);
-	rr_v3_shared_free(storage->provided);
+	rr_remote_shared_free(storage->provided);
 	rr_server_free(storage->server);
 	rr_vfs_destroy(storage->vfs);
 	rr_nfs_server_free(storage->nfs);
@@ -147,7 +147,7 @@ restart(struct suite *suite)
 	struct rr_vfs_handle root = suite->root;
 
 	rr_vfs_destroy(suite->vfs);
-	rr_v3_shared_free(storage->provided);
+	rr_remote_shared_free(storage->provided);
 	provide(suite);
 	suite->root = root;
 }

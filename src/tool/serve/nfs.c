@@ -15,8 +15,8 @@
 
 /* What the threads share. */
 struct nfs_served {
-	struct rr_v3_export exports[RR_SERVE_EXPORTS];
-	struct rr_v3_shared *shared;
+	struct rr_remote_export exports[RR_SERVE_EXPORTS];
+	struct rr_remote_shared *shared;
 };
 
 /* Cuts the options off the URL, which are the same for all directories. */
@@ -61,8 +61,8 @@ nfs_named(const char *path)
 
 /* Finds the directory that the URL names, and the service of its server. */
 static int
-nfs_find(struct rpcrdma_engine *engine, const char *address, struct rr_v3_export *export,
-	struct rr_v3_config *found, struct rr_text *text)
+nfs_find(struct rpcrdma_engine *engine, const char *address, struct rr_remote_export *export,
+	struct rr_remote_config *found, struct rr_text *text)
 {
 	const struct rpcrdma_nfs_config config = { 0 };
 	struct rpcrdma_nfs_object object;
@@ -94,13 +94,13 @@ nfs_find(struct rpcrdma_engine *engine, const char *address, struct rr_v3_export
 /* Finds all directories. They must be of one server. The sizes of READ and WRITE are the least of all. */
 static int
 nfs_find_all(struct rr_serve *serve, struct rpcrdma_engine *engine, struct nfs_served *served,
-	struct rr_v3_config *config, struct rr_text *text)
+	struct rr_remote_config *config, struct rr_text *text)
 {
 	for (uint32_t i = 0; i < serve->tree.export_count; i++) {
 		const char *path = serve->exports[i].path;
 		char address[RR_URL_PATH + RR_URL_HOST + sizeof(serve->storage.nfs.query)];
 		struct rr_text why = { "" };
-		struct rr_v3_config found;
+		struct rr_remote_config found;
 
 		snprintf(address, sizeof(address), "%s%s", path, serve->storage.nfs.query);
 		served->exports[i].name = serve->exports[i].name;
@@ -125,12 +125,12 @@ static int
 nfs_begin(struct rr_serve *serve, void **shared, struct rr_text *text)
 {
 	struct nfs_served *served = calloc(1, sizeof(*served));
-	struct rr_v3_config config = { .export_count = serve->tree.export_count,
+	struct rr_remote_config config = { .export_count = serve->tree.export_count,
 		.read_only = serve->tree.read_only };
 	struct rpcrdma_engine *engine;
 	int error;
 
-	_Static_assert((int)RR_V3_KEY == (int)RR_VFS_KEY, "one key for both");
+	_Static_assert((int)RR_REMOTE_KEY == (int)RR_VFS_KEY, "one key for both");
 	if (!served)
 		return rr_fail(text, -RPCRDMA_ERR_NOMEM, "out of memory");
 	*shared = served;
@@ -144,7 +144,7 @@ nfs_begin(struct rr_serve *serve, void **shared, struct rr_text *text)
 	config.exports = served->exports;
 	config.rpc.retry = NFS_RETRY;
 	memcpy(config.key, serve->tree.key, sizeof(config.key));
-	return rr_v3_shared_new(&rr_env_system, &config, &served->shared, text);
+	return rr_remote_shared_new(&rr_env_system, &config, &served->shared, text);
 }
 
 static int
@@ -161,7 +161,7 @@ nfs_end(void *shared)
 	struct nfs_served *served = shared;
 
 	if (served)
-		rr_v3_shared_free(served->shared);
+		rr_remote_shared_free(served->shared);
 	free(served);
 }
 

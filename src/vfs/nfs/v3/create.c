@@ -8,7 +8,7 @@
 
 #include "vfs/nfs/v3/v3_private.h"
 
-#define INPUT(job) rr_container((job)->call, struct rr_vfs_create, call)
+#define INPUT(job) rr_container((job)->base.call, struct rr_vfs_create, call)
 
 /* The attributes that are set later, after an EXCLUSIVE creation: the times hold the verifier. */
 enum {
@@ -33,7 +33,7 @@ static void
 create_undone(struct rr_v3_job *job, enum rr_vfs_status status)
 {
 	(void)status;
-	rr_v3_end(job, RR_VFS_PERM);
+	rr_remote_end(&job->base, RR_VFS_PERM);
 }
 
 /* Removes the object again, whose owner is not the wanted one. */
@@ -42,7 +42,7 @@ create_undo(struct rr_v3_job *job)
 {
 	const struct rr_vfs_create *create = INPUT(job);
 
-	job->args.remove.object = (diropargs3){ rr_v3_fh(&job->objects[0]), create->name };
+	job->args.remove.object = (diropargs3){ rr_v3_fh(&job->base.objects[0]), create->name };
 	rr_v3_call(job, create->type == RR_VFS_DIRECTORY ? NFSPROC3_RMDIR : NFSPROC3_REMOVE, create_undone);
 }
 
@@ -56,19 +56,19 @@ create_end(struct rr_v3_job *job)
 	bool uid = !(set->mask & RR_VFS_SET_UID) || attributes->uid == set->uid;
 	bool gid = !(set->mask & RR_VFS_SET_GID) || attributes->gid == set->gid;
 
-	if (job->created && create->object_after.valid && create->must_own && !(uid && gid)) {
+	if (job->base.created && create->object_after.valid && create->must_own && !(uid && gid)) {
 		create_undo(job);
 		return;
 	}
-	create->created = job->created;
-	create->applied = job->created ? set->mask : set->mask & RR_VFS_SET_SIZE;
+	create->created = job->base.created;
+	create->applied = job->base.created ? set->mask : set->mask & RR_VFS_SET_SIZE;
 	if (create->type == RR_VFS_LINK)
 		create->applied &= ~(uint32_t)(RR_VFS_SET_MODE | RR_VFS_SET_UMASK);
 	if (create->how == RR_VFS_EXCLUSIVE && create->type == RR_VFS_FILE)
 		create->applied &= ~(uint32_t)CREATE_TIMES;
-	if (job->created && create->object_after.valid)
+	if (job->base.created && create->object_after.valid)
 		create->applied &= ~(uint32_t)((uid ? 0 : RR_VFS_SET_UID) | (gid ? 0 : RR_VFS_SET_GID));
-	rr_v3_end(job, RR_VFS_OK);
+	rr_remote_end(&job->base, RR_VFS_OK);
 }
 
 /* ---- The object that was made, or found ---- */
@@ -79,7 +79,7 @@ create_set_later(struct rr_v3_job *job, enum rr_vfs_status status)
 	struct rr_vfs_create *create = INPUT(job);
 
 	if (status != RR_VFS_OK) {
-		rr_v3_end(job, status);
+		rr_remote_end(&job->base, status);
 		return;
 	}
 	rr_v3_known(&job->result.setattr.u.resok.obj_wcc.after, &create->object_after);
@@ -94,12 +94,12 @@ create_known(struct rr_v3_job *job)
 	bool exclusive = create->how == RR_VFS_EXCLUSIVE && create->type == RR_VFS_FILE;
 	struct rr_vfs_set set = exclusive ? create_set(create) : create->set;
 
-	set.mask &= exclusive ? ~(uint32_t)CREATE_TIMES : job->created ? 0 : RR_VFS_SET_SIZE;
+	set.mask &= exclusive ? ~(uint32_t)CREATE_TIMES : job->base.created ? 0 : RR_VFS_SET_SIZE;
 	if (set.mask == 0) {
 		create_end(job);
 		return;
 	}
-	job->args.setattr = (SETATTR3args){ .object = rr_v3_fh(&job->objects[1]) };
+	job->args.setattr = (SETATTR3args){ .object = rr_v3_fh(&job->base.objects[1]) };
 	rr_v3_set(&set, &job->args.setattr.new_attributes);
 	rr_v3_call(job, NFSPROC3_SETATTR, create_set_later);
 }
@@ -109,9 +109,9 @@ static enum rr_vfs_status
 create_take(struct rr_v3_job *job, nfs_fh3 given)
 {
 	struct rr_vfs_create *create = INPUT(job);
-	struct rr_v3_handle *object = &job->objects[1];
-	enum rr_vfs_status status =
-		rr_v3_encode(&job->vfs->shared->handles, job->objects[0].export, given, &create->handle);
+	struct rr_remote_handle *object = &job->base.objects[1];
+	enum rr_vfs_status status = rr_remote_encode(
+		&job->base.vfs->shared->handles, job->base.objects[0].export, given.data, &create->handle);
 
 	if (status != RR_VFS_OK)
 		return status;
@@ -132,19 +132,19 @@ create_found(struct rr_v3_job *job, enum rr_vfs_status status)
 		rr_v3_known(&ok->obj_attributes, &create->object_after);
 		status = create_take(job, ok->object);
 	}
-	if (status == RR_VFS_OK && !job->created &&
+	if (status == RR_VFS_OK && !job->base.created &&
 		(!create->object_after.valid || create->object_after.attributes.type != RR_VFS_FILE))
 		status = RR_VFS_EXIST;
 	if (status == RR_VFS_OK)
 		create_known(job);
 	else
-		rr_v3_end(job, status);
+		rr_remote_end(&job->base, status);
 }
 
 static void
 create_look(struct rr_v3_job *job)
 {
-	job->args.lookup.what = (diropargs3){ rr_v3_fh(&job->objects[0]), INPUT(job)->name };
+	job->args.lookup.what = (diropargs3){ rr_v3_fh(&job->base.objects[0]), INPUT(job)->name };
 	rr_v3_call(job, NFSPROC3_LOOKUP, create_found);
 }
 
@@ -162,10 +162,10 @@ create_made(struct rr_v3_job *job, enum rr_vfs_status status)
 		return;
 	}
 	if (status != RR_VFS_OK) {
-		rr_v3_end(job, status);
+		rr_remote_end(&job->base, status);
 		return;
 	}
-	job->created = true;
+	job->base.created = true;
 	rr_v3_known(&result->u.resok.obj_attributes, &create->object_after);
 	if (!result->u.resok.obj.handle_follows || !create->object_after.valid) {
 		create_look(job);
@@ -175,7 +175,7 @@ create_made(struct rr_v3_job *job, enum rr_vfs_status status)
 	if (status == RR_VFS_OK)
 		create_known(job);
 	else
-		rr_v3_end(job, status);
+		rr_remote_end(&job->base, status);
 }
 
 /* ---- The procedures ---- */
@@ -225,12 +225,12 @@ rr_v3_create(struct rr_v3_job *job)
 {
 	const struct rr_vfs_create *create = INPUT(job);
 	const struct rr_vfs_set set = create_set(create);
-	diropargs3 where = { rr_v3_fh(&job->objects[0]), create->name };
+	diropargs3 where = { rr_v3_fh(&job->base.objects[0]), create->name };
 	char text[RR_VFS_NAME_MAX + 1];
 	sattr3 attributes;
 	enum rr_vfs_status status = rr_vfs_name(create->name, text);
 
-	job->objects[1].export = job->objects[0].export;
+	job->base.objects[1].export = job->base.objects[0].export;
 	if (status == RR_VFS_OK)
 		status = rr_v3_set(&set, &attributes);
 	if (status != RR_VFS_OK)

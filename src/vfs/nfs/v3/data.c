@@ -5,13 +5,14 @@
 #include "base/checked.h"
 #include "vfs/nfs/v3/v3_private.h"
 
-#define INPUT(job, type) rr_container((job)->call, struct rr_vfs_##type, call)
+#define INPUT(job, type) rr_container((job)->base.call, struct rr_vfs_##type, call)
 
 /* Returns RR_VFS_OPEN_MODE where the call names an open that was not made for this. */
 static enum rr_vfs_status
 data_may(const struct rr_v3_job *job, uint32_t access)
 {
-	return job->open && !(job->open->reservation.access & access) ? RR_VFS_OPEN_MODE : RR_VFS_OK;
+	return job->base.open && !(job->base.open->remote.reservation.access & access) ? RR_VFS_OPEN_MODE
+										       : RR_VFS_OK;
 }
 
 /* Returns the status of a READ or WRITE that failed. RFC 1813, 3.3.6 and 3.3.7: NFS3ERR_INVAL if the object
@@ -33,11 +34,13 @@ static enum rr_vfs_status
 data_read_next(struct rr_v3_job *job)
 {
 	const struct rr_vfs_read *read = INPUT(job, read);
-	uint32_t length = (uint32_t)rr_min(read->size - job->moved, job->vfs->shared->config.read_max);
+	uint32_t length =
+		(uint32_t)rr_min(read->size - job->base.moved, job->base.vfs->shared->config.read_max);
 
-	job->args.read = (READ3args){ rr_v3_fh(&job->objects[0]), read->offset + job->moved, length };
-	job->rpc.sink_count = 1;
-	job->rpc.sinks[0] = (struct rpcrdma_sink){ (uint8_t *)read->data + job->moved, length };
+	job->args.read =
+		(READ3args){ rr_v3_fh(&job->base.objects[0]), read->offset + job->base.moved, length };
+	job->base.rpc.sink_count = 1;
+	job->base.rpc.sinks[0] = (struct rpcrdma_sink){ (uint8_t *)read->data + job->base.moved, length };
 	return rr_v3_call(job, NFSPROC3_READ, data_read);
 }
 
@@ -47,14 +50,14 @@ static enum rr_vfs_status
 data_take(struct rr_v3_job *job)
 {
 	const READ3resok *ok = &job->result.read.u.resok;
-	uint8_t *at = (uint8_t *)INPUT(job, read)->data + job->moved;
+	uint8_t *at = (uint8_t *)INPUT(job, read)->data + job->base.moved;
 
 	if (ok->data.length > job->args.read.count || ok->count != ok->data.length ||
 		(ok->count == 0 && !ok->eof))
 		return RR_VFS_IO;
 	if (ok->data.data != at && ok->data.length > 0)
 		memcpy(at, ok->data.data, ok->data.length);
-	job->moved += ok->data.length;
+	job->base.moved += ok->data.length;
 	return RR_VFS_OK;
 }
 
@@ -68,16 +71,16 @@ data_read(struct rr_v3_job *job, enum rr_vfs_status status)
 	if (status == RR_VFS_OK)
 		status = data_take(job);
 	if (status != RR_VFS_OK) {
-		rr_v3_end(job, data_status(status, &read->object_after));
+		rr_remote_end(&job->base, data_status(status, &read->object_after));
 		return;
 	}
 	read->eof = job->result.read.u.resok.eof;
-	if (!read->eof && job->moved < read->size) {
+	if (!read->eof && job->base.moved < read->size) {
 		data_read_next(job);
 		return;
 	}
-	read->length = job->moved;
-	rr_v3_end(job, RR_VFS_OK);
+	read->length = job->base.moved;
+	rr_remote_end(&job->base, RR_VFS_OK);
 }
 
 enum rr_vfs_status
@@ -112,14 +115,15 @@ static enum rr_vfs_status
 data_write_next(struct rr_v3_job *job)
 {
 	const struct rr_vfs_write *write = INPUT(job, write);
-	uint32_t length = (uint32_t)rr_min(write->length - job->moved, job->vfs->shared->config.write_max);
+	uint32_t length =
+		(uint32_t)rr_min(write->length - job->base.moved, job->base.vfs->shared->config.write_max);
 
 	job->args.write = (WRITE3args){
-		.file = rr_v3_fh(&job->objects[0]),
-		.offset = write->offset + job->moved,
+		.file = rr_v3_fh(&job->base.objects[0]),
+		.offset = write->offset + job->base.moved,
 		.count = length,
 		.stable = (stable_how)write->stable,
-		.data = { (const uint8_t *)write->data + job->moved, length },
+		.data = { (const uint8_t *)write->data + job->base.moved, length },
 	};
 	return rr_v3_call(job, NFSPROC3_WRITE, data_written);
 }
@@ -132,15 +136,15 @@ data_note(struct rr_v3_job *job)
 	struct rr_vfs_write *write = INPUT(job, write);
 	const WRITE3resok *ok = &job->result.write.u.resok;
 
-	if (ok->count > job->args.write.count || (ok->count == 0 && write->length > job->moved) ||
+	if (ok->count > job->args.write.count || (ok->count == 0 && write->length > job->base.moved) ||
 		ok->committed < (stable_how)write->stable)
 		return RR_VFS_IO;
-	if (job->moved == 0) {
+	if (job->base.moved == 0) {
 		write->verifier = data_verifier(ok->verf);
 		write->committed = (enum rr_vfs_stable)ok->committed;
 	}
 	write->committed = (enum rr_vfs_stable)rr_min(write->committed, ok->committed);
-	job->moved += ok->count;
+	job->base.moved += ok->count;
 	return RR_VFS_OK;
 }
 
@@ -155,12 +159,13 @@ data_written(struct rr_v3_job *job, enum rr_vfs_status status)
 	write->change.exact = false;
 	if (status == RR_VFS_OK)
 		status = data_note(job);
-	if (status == RR_VFS_OK && job->moved < write->length) {
+	if (status == RR_VFS_OK && job->base.moved < write->length) {
 		data_write_next(job);
 		return;
 	}
-	write->count = job->moved;
-	rr_v3_end(job, job->moved > 0 ? RR_VFS_OK : data_status(status, &write->change.after));
+	write->count = job->base.moved;
+	rr_remote_end(
+		&job->base, job->base.moved > 0 ? RR_VFS_OK : data_status(status, &write->change.after));
 }
 
 enum rr_vfs_status
@@ -179,7 +184,7 @@ data_committed(struct rr_v3_job *job, enum rr_vfs_status status)
 	rr_v3_change(&job->result.commit.u.resok.file_wcc, &commit->change);
 	if (status == RR_VFS_OK)
 		commit->verifier = data_verifier(job->result.commit.u.resok.verf);
-	rr_v3_end(job, status);
+	rr_remote_end(&job->base, status);
 }
 
 /* RFC 1813, 3.3.21: "If count is 0, a flush from offset to the end of file is done." */
@@ -189,7 +194,7 @@ rr_v3_commit(struct rr_v3_job *job)
 	const struct rr_vfs_commit *commit = INPUT(job, commit);
 	uint32_t count = commit->length > UINT32_MAX ? 0 : (uint32_t)commit->length;
 
-	job->args.commit = (COMMIT3args){ rr_v3_fh(&job->objects[0]), commit->offset, count };
+	job->args.commit = (COMMIT3args){ rr_v3_fh(&job->base.objects[0]), commit->offset, count };
 	return rr_v3_call(job, NFSPROC3_COMMIT, data_committed);
 }
 
@@ -201,19 +206,19 @@ data_open_make(struct rr_v3_job *job)
 {
 	struct rr_vfs_opening *opening = INPUT(job, opening);
 	const struct rr_vfs_id *id = &opening->object_after.attributes.id;
-	struct rr_vfs_open *open = rr_alloc(job->vfs->env, sizeof(*open));
+	struct rr_vfs_open *open = rr_alloc(job->base.vfs->env, sizeof(*open));
 	enum rr_vfs_status status;
 
 	if (!open)
 		return RR_VFS_BUSY;
-	status = rr_reserve_open(&job->vfs->shared->reserve, opening,
-		(struct rr_reserve_file){ id->fsid[0], id->number }, &open->reservation);
+	status = rr_reserve_open(&job->base.vfs->shared->reserve, opening,
+		(struct rr_reserve_file){ id->fsid[0], id->number }, &open->remote.reservation);
 	if (status != RR_VFS_OK) {
-		rr_free(job->vfs->env, open);
+		rr_free(job->base.vfs->env, open);
 		return status;
 	}
-	open->handle = job->objects[0];
-	open->user = job->user;
+	open->remote.handle = job->base.objects[0];
+	open->remote.user = job->base.user;
 	opening->open = open;
 	return RR_VFS_OK;
 }
@@ -245,11 +250,11 @@ data_open_may(struct rr_v3_job *job, enum rr_vfs_status status)
 	if (status == RR_VFS_OK)
 		status = data_open_type(known->attributes.type);
 	if (status == RR_VFS_OK && job->args.access.access & ~ok->access &&
-		known->attributes.uid != job->user.uid)
+		known->attributes.uid != job->base.user.uid)
 		status = RR_VFS_ACCESS;
 	if (status == RR_VFS_OK)
 		status = data_open_make(job);
-	rr_v3_end(job, status);
+	rr_remote_end(&job->base, status);
 }
 
 enum rr_vfs_status
@@ -260,12 +265,12 @@ rr_v3_open(struct rr_v3_job *job)
 
 	/* The rights that an earlier open of the file gives are not checked again. */
 	if (opening->access & RR_VFS_SHARE_READ &&
-		!(job->open && job->open->reservation.access & RR_VFS_SHARE_READ))
+		!(job->base.open && job->base.open->remote.reservation.access & RR_VFS_SHARE_READ))
 		access |= ACCESS3_READ;
 	if (opening->access & RR_VFS_SHARE_WRITE &&
-		!(job->open && job->open->reservation.access & RR_VFS_SHARE_WRITE))
+		!(job->base.open && job->base.open->remote.reservation.access & RR_VFS_SHARE_WRITE))
 		access |= ACCESS3_MODIFY;
-	job->args.access = (ACCESS3args){ rr_v3_fh(&job->objects[0]), access };
+	job->args.access = (ACCESS3args){ rr_v3_fh(&job->base.objects[0]), access };
 	return rr_v3_call(job, NFSPROC3_ACCESS, data_open_may);
 }
 
@@ -280,6 +285,7 @@ rr_v3_lock(struct rr_v3_job *job)
 
 	if (lock->length == 0 || (lock->length != UINT64_MAX && lock->length > UINT64_MAX - lock->offset))
 		return RR_VFS_INVAL;
-	return lock->kind == RR_VFS_UNLOCK || lock->open->reservation.access & access ? RR_VFS_OK
-										      : RR_VFS_OPEN_MODE;
+	return lock->kind == RR_VFS_UNLOCK || lock->open->remote.reservation.access & access
+		       ? RR_VFS_OK
+		       : RR_VFS_OPEN_MODE;
 }

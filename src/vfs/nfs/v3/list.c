@@ -1,62 +1,38 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Listings. Cookies are those of the other server. It may want with them the verifier that came with the
- * listing: the provider remembers those of the directories that were listed last (vfs->listed), and clients
- * need not know of them.
+ * listing: the provider remembers those of the directories that were listed last (rr_remote_verifier()), and
+ * clients need not know of them.
  */
 #include <string.h>
 
 #include "vfs/nfs/v3/v3_private.h"
 
-#define INPUT(job) rr_container((job)->call, struct rr_vfs_readdir, call)
+#define INPUT(job) rr_container((job)->base.call, struct rr_vfs_readdir, call)
 
 /* Octets of a reply, and of the names in it. The smallest entries take six times as much of the arena. */
 enum { LIST_REPLY = 32 << 10, LIST_NAMES = LIST_REPLY / 4 };
 
 static void list_more(struct rr_v3_job *job, enum rr_vfs_status status);
 
-/* Returns where the verifier of the directory stands, if it is known. */
-static struct rr_v3_listed *
-list_verifier(const struct rr_v3_job *job, uint64_t *directory)
-{
-	const struct rr_v3_handle *handle = &job->objects[0];
-
-	*directory = rr_siphash_64(job->vfs->shared->handles.check, handle->data, handle->length);
-	return &job->vfs->listed[*directory % RR_V3_LISTED];
-}
-
 /* Begins the READDIR or READDIRPLUS of the next entries, behind the cookie. */
 static enum rr_vfs_status
 list_next(struct rr_v3_job *job, uint64_t cookie)
 {
-	uint64_t directory;
-	const struct rr_v3_listed *listed = list_verifier(job, &directory);
-	static const cookieverf3 none;
-	const uint8_t *verifier = cookie != 0 && listed->directory == directory ? listed->verifier : none;
+	const uint8_t *verifier = rr_remote_verifier(job->base.vfs, &job->base.objects[0], cookie);
 
-	job->cookie = cookie;
+	job->base.cookie = cookie;
 	if (!job->plain) {
 		READDIRPLUS3args *args = &job->args.readdirplus;
 
-		*args = (READDIRPLUS3args){ rr_v3_fh(&job->objects[0]), cookie, { 0 }, LIST_NAMES,
+		*args = (READDIRPLUS3args){ rr_v3_fh(&job->base.objects[0]), cookie, { 0 }, LIST_NAMES,
 			LIST_REPLY };
 		memcpy(args->cookieverf, verifier, sizeof(args->cookieverf));
 		return rr_v3_call(job, NFSPROC3_READDIRPLUS, list_more);
 	}
-	job->args.readdir = (READDIR3args){ rr_v3_fh(&job->objects[0]), cookie, { 0 }, LIST_REPLY };
+	job->args.readdir = (READDIR3args){ rr_v3_fh(&job->base.objects[0]), cookie, { 0 }, LIST_REPLY };
 	memcpy(job->args.readdir.cookieverf, verifier, sizeof(job->args.readdir.cookieverf));
 	return rr_v3_call(job, NFSPROC3_READDIR, list_more);
-}
-
-/* Keeps the verifier that came with a part of the listing. */
-static void
-list_note(struct rr_v3_job *job, const cookieverf3 verifier)
-{
-	uint64_t directory;
-	struct rr_v3_listed *listed = list_verifier(job, &directory);
-
-	listed->directory = directory;
-	memcpy(listed->verifier, verifier, sizeof(listed->verifier));
 }
 
 /* Tells whether the entry makes sense. */
@@ -79,13 +55,14 @@ list_object(struct rr_v3_job *job, const entryplus3 *given, struct rr_vfs_known 
 
 	rr_v3_known(&given->name_attributes, known);
 	if (given->name.length == 2 && memcmp(given->name.data, "..", 2) == 0 &&
-		rr_v3_is_root(job->vfs, &job->objects[0])) {
-		fh = rr_v3_fh(&job->objects[0]);
+		rr_remote_is_root(job->base.vfs, &job->base.objects[0])) {
+		fh = rr_v3_fh(&job->base.objects[0]);
 		follows = true;
 		*known = INPUT(job)->directory_after;
 	}
 	return known->valid && follows &&
-	       rr_v3_encode(&job->vfs->shared->handles, job->objects[0].export, fh, handle) == RR_VFS_OK;
+	       rr_remote_encode(&job->base.vfs->shared->handles, job->base.objects[0].export, fh.data,
+		       handle) == RR_VFS_OK;
 }
 
 /* Hands an entry on; plus: the same with its object, or NULL. Returns false where the caller has no room for
@@ -109,7 +86,7 @@ list_take(struct rr_v3_job *job, const entry3 *given, const entryplus3 *plus, en
 	} else if (readdir->attributes) {
 		entry.status = RR_VFS_XDEV;
 	}
-	if (!rr_vfs_readdir_wants(&job->room, given->name.length) || !readdir->take(readdir, &entry))
+	if (!rr_vfs_readdir_wants(&job->base.room, given->name.length) || !readdir->take(readdir, &entry))
 		return false;
 	readdir->count++;
 	return true;
@@ -150,16 +127,17 @@ list_more(struct rr_v3_job *job, enum rr_vfs_status status)
 
 	if (status == RR_VFS_NOTSUPP && !job->plain) {
 		job->plain = true;
-		list_next(job, job->cookie);
+		list_next(job, job->base.cookie);
 		return;
 	}
 	rr_v3_known(job->plain ? &plain->dir_attributes : &plus->dir_attributes, &readdir->directory_after);
 	if (status != RR_VFS_OK) {
-		rr_v3_end(job, status);
+		rr_remote_end(&job->base, status);
 		return;
 	}
 	eof = job->plain ? plain->reply.eof : plus->reply.eof;
-	list_note(job, job->plain ? plain->cookieverf : plus->cookieverf);
+	rr_remote_note_verifier(
+		job->base.vfs, &job->base.objects[0], job->plain ? plain->cookieverf : plus->cookieverf);
 	all = list_entries(job, &cookie, &status);
 	if (all && !eof && cookie != 0) {
 		list_next(job, cookie);
@@ -169,7 +147,7 @@ list_more(struct rr_v3_job *job, enum rr_vfs_status status)
 	if (all && !eof)
 		status = RR_VFS_IO;
 	readdir->eof = all && eof;
-	rr_v3_end(job, status);
+	rr_remote_end(&job->base, status);
 }
 
 enum rr_vfs_status
@@ -177,8 +155,8 @@ rr_v3_readdir(struct rr_v3_job *job)
 {
 	struct rr_vfs_readdir *readdir = INPUT(job);
 
-	job->arena = rr_alloc(job->vfs->env, RR_V3_ARENA);
+	job->base.arena = rr_alloc(job->base.vfs->env, RR_REMOTE_ARENA);
 	job->plain = !readdir->attributes;
-	job->room = readdir->room;
-	return job->arena ? list_next(job, readdir->cookie) : RR_VFS_BUSY;
+	job->base.room = readdir->room;
+	return job->base.arena ? list_next(job, readdir->cookie) : RR_VFS_BUSY;
 }

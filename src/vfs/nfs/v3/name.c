@@ -4,11 +4,11 @@
 
 #include "vfs/nfs/v3/v3_private.h"
 
-#define INPUT(job, type) rr_container((job)->call, struct rr_vfs_##type, call)
+#define INPUT(job, type) rr_container((job)->base.call, struct rr_vfs_##type, call)
 
 /* Returns the name of an entry as an argument; bad: RR_VFS_OK, or why it can be none. */
 static diropargs3
-name_entry(const struct rr_v3_handle *directory, struct rpcrdma_bytes name, enum rr_vfs_status *bad)
+name_entry(const struct rr_remote_handle *directory, struct rpcrdma_bytes name, enum rr_vfs_status *bad)
 {
 	char text[RR_VFS_NAME_MAX + 1];
 	enum rr_vfs_status status = rr_vfs_name(name, text);
@@ -30,9 +30,9 @@ name_found_attributes(struct rr_v3_job *job, enum rr_vfs_status status)
 		!rr_v3_attributes(&job->result.getattr.u.resok.obj_attributes, &lookup->attributes))
 		status = RR_VFS_IO;
 	/* "." and ".." were not looked up, but are entries of directories alone. */
-	if (status == RR_VFS_OK && job->created && lookup->attributes.type != RR_VFS_DIRECTORY)
+	if (status == RR_VFS_OK && job->base.created && lookup->attributes.type != RR_VFS_DIRECTORY)
 		status = RR_VFS_NOTDIR;
-	rr_v3_end(job, status);
+	rr_remote_end(&job->base, status);
 }
 
 static void
@@ -44,18 +44,18 @@ name_found(struct rr_v3_job *job, enum rr_vfs_status status)
 	rr_v3_known(status == RR_VFS_OK ? &result->u.resok.dir_attributes : &result->u.resfail.dir_attributes,
 		&lookup->directory_after);
 	if (status == RR_VFS_OK)
-		status = rr_v3_encode(&job->vfs->shared->handles, job->objects[0].export,
-			result->u.resok.object, &lookup->handle);
+		status = rr_remote_encode(&job->base.vfs->shared->handles, job->base.objects[0].export,
+			result->u.resok.object.data, &lookup->handle);
 	if (status != RR_VFS_OK || (result->u.resok.obj_attributes.attributes_follow &&
 					   rr_v3_attributes(&result->u.resok.obj_attributes.u.attributes,
 						   &lookup->attributes))) {
-		rr_v3_end(job, status);
+		rr_remote_end(&job->base, status);
 		return;
 	}
-	job->objects[1].export = job->objects[0].export;
-	job->objects[1].length = result->u.resok.object.data.length;
-	memcpy(job->objects[1].data, result->u.resok.object.data.data, job->objects[1].length);
-	job->args.getattr.object = rr_v3_fh(&job->objects[1]);
+	job->base.objects[1].export = job->base.objects[0].export;
+	job->base.objects[1].length = result->u.resok.object.data.length;
+	memcpy(job->base.objects[1].data, result->u.resok.object.data.data, job->base.objects[1].length);
+	job->args.getattr.object = rr_v3_fh(&job->base.objects[1]);
 	rr_v3_call(job, NFSPROC3_GETATTR, name_found_attributes);
 }
 
@@ -65,14 +65,14 @@ rr_v3_lookup(struct rr_v3_job *job)
 {
 	struct rr_vfs_lookup *lookup = INPUT(job, lookup);
 	enum rr_vfs_status status = RR_VFS_OK;
-	diropargs3 what = name_entry(&job->objects[0], lookup->name, &status);
+	diropargs3 what = name_entry(&job->base.objects[0], lookup->name, &status);
 	bool itself = status == RR_VFS_BAD_NAME &&
-		      (lookup->name.length == 1 || rr_v3_is_root(job->vfs, &job->objects[0]));
+		      (lookup->name.length == 1 || rr_remote_is_root(job->base.vfs, &job->base.objects[0]));
 
 	if (itself) {
-		job->created = true;
-		status = rr_v3_encode(
-			&job->vfs->shared->handles, job->objects[0].export, what.dir, &lookup->handle);
+		job->base.created = true;
+		status = rr_remote_encode(&job->base.vfs->shared->handles, job->base.objects[0].export,
+			what.dir.data, &lookup->handle);
 		job->args.getattr.object = what.dir;
 		return status == RR_VFS_OK ? rr_v3_call(job, NFSPROC3_GETATTR, name_found_attributes)
 					   : status;
@@ -96,7 +96,7 @@ name_linked(struct rr_v3_job *job, enum rr_vfs_status status)
 	if ((status == RR_VFS_INVAL || status == RR_VFS_PERM) && link->file_after.valid &&
 		link->file_after.attributes.type == RR_VFS_DIRECTORY)
 		status = RR_VFS_ISDIR;
-	rr_v3_end(job, status);
+	rr_remote_end(&job->base, status);
 }
 
 enum rr_vfs_status
@@ -105,8 +105,8 @@ rr_v3_link(struct rr_v3_job *job)
 	const struct rr_vfs_link *link = INPUT(job, link);
 	enum rr_vfs_status status = RR_VFS_OK;
 
-	job->args.link =
-		(LINK3args){ rr_v3_fh(&job->objects[0]), name_entry(&job->objects[1], link->name, &status) };
+	job->args.link = (LINK3args){ rr_v3_fh(&job->base.objects[0]),
+		name_entry(&job->base.objects[1], link->name, &status) };
 	return status == RR_VFS_OK ? rr_v3_call(job, NFSPROC3_LINK, name_linked) : status;
 }
 
@@ -116,7 +116,7 @@ static void
 name_removed(struct rr_v3_job *job, enum rr_vfs_status status)
 {
 	rr_v3_change(&job->result.remove.u.resok.dir_wcc, &INPUT(job, remove)->directory_change);
-	rr_v3_end(job, status);
+	rr_remote_end(&job->base, status);
 }
 
 /* Removes an entry of which it is known whether it is that of a directory. */
@@ -130,11 +130,11 @@ name_remove(struct rr_v3_job *job, enum rr_vfs_status status)
 	if (status != RR_VFS_OK) {
 		rr_v3_known(&job->result.lookup.u.resfail.dir_attributes,
 			&INPUT(job, remove)->directory_change.after);
-		rr_v3_end(job, status);
+		rr_remote_end(&job->base, status);
 		return;
 	}
 	directory = attributes->attributes_follow && attributes->u.attributes.type == NF3DIR;
-	job->args.remove.object = (diropargs3){ rr_v3_fh(&job->objects[0]), remove->name };
+	job->args.remove.object = (diropargs3){ rr_v3_fh(&job->base.objects[0]), remove->name };
 	rr_v3_call(job, directory ? NFSPROC3_RMDIR : NFSPROC3_REMOVE, name_removed);
 }
 
@@ -143,7 +143,7 @@ rr_v3_remove(struct rr_v3_job *job)
 {
 	const struct rr_vfs_remove *remove = INPUT(job, remove);
 	enum rr_vfs_status status = RR_VFS_OK;
-	diropargs3 entry = name_entry(&job->objects[0], remove->name, &status);
+	diropargs3 entry = name_entry(&job->base.objects[0], remove->name, &status);
 
 	if (status != RR_VFS_OK)
 		return status;
@@ -168,7 +168,7 @@ name_renamed(struct rr_v3_job *job, enum rr_vfs_status status)
 
 	rr_v3_change(&ok->fromdir_wcc, &rename->from_change);
 	rr_v3_change(&ok->todir_wcc, &rename->to_change);
-	rr_v3_end(job, status);
+	rr_remote_end(&job->base, status);
 }
 
 enum rr_vfs_status
@@ -177,7 +177,7 @@ rr_v3_rename(struct rr_v3_job *job)
 	const struct rr_vfs_rename *rename = INPUT(job, rename);
 	enum rr_vfs_status status = RR_VFS_OK;
 
-	job->args.rename = (RENAME3args){ name_entry(&job->objects[0], rename->old_name, &status),
-		name_entry(&job->objects[1], rename->new_name, &status) };
+	job->args.rename = (RENAME3args){ name_entry(&job->base.objects[0], rename->old_name, &status),
+		name_entry(&job->base.objects[1], rename->new_name, &status) };
 	return status == RR_VFS_OK ? rr_v3_call(job, NFSPROC3_RENAME, name_renamed) : status;
 }

@@ -6,7 +6,7 @@
 #include "vfs/nfs/v3/v3_private.h"
 
 /* Returns the structure of the operation. */
-#define INPUT(job, type) rr_container((job)->call, struct rr_vfs_##type, call)
+#define INPUT(job, type) rr_container((job)->base.call, struct rr_vfs_##type, call)
 
 static void
 object_got(struct rr_v3_job *job, enum rr_vfs_status status)
@@ -16,13 +16,13 @@ object_got(struct rr_v3_job *job, enum rr_vfs_status status)
 	if (status == RR_VFS_OK &&
 		!rr_v3_attributes(&job->result.getattr.u.resok.obj_attributes, &getattr->attributes))
 		status = RR_VFS_IO;
-	rr_v3_end(job, status);
+	rr_remote_end(&job->base, status);
 }
 
 enum rr_vfs_status
 rr_v3_getattr(struct rr_v3_job *job)
 {
-	job->args.getattr.object = rr_v3_fh(&job->objects[0]);
+	job->args.getattr.object = rr_v3_fh(&job->base.objects[0]);
 	return rr_v3_call(job, NFSPROC3_GETATTR, object_got);
 }
 
@@ -36,7 +36,7 @@ object_set(struct rr_v3_job *job, enum rr_vfs_status status)
 		setattr->applied = setattr->set.mask;
 	if (setattr->change.after.valid && setattr->change.after.attributes.type == RR_VFS_LINK)
 		setattr->applied &= ~(uint32_t)RR_VFS_SET_MODE;
-	rr_v3_end(job, status);
+	rr_remote_end(&job->base, status);
 }
 
 enum rr_vfs_status
@@ -47,11 +47,11 @@ rr_v3_setattr(struct rr_v3_job *job)
 	enum rr_vfs_status status = rr_v3_set(&setattr->set, &args->new_attributes);
 
 	/* Only what the open gives, the size, is set as the user that has opened the file. */
-	if (job->open && setattr->set.mask & ~(uint32_t)RR_VFS_SET_SIZE) {
-		job->user.uid = job->call->caller->uid;
-		job->user.gid = job->call->caller->gid;
+	if (job->base.open && setattr->set.mask & ~(uint32_t)RR_VFS_SET_SIZE) {
+		job->base.user.uid = job->base.call->caller->uid;
+		job->base.user.gid = job->base.call->caller->gid;
 	}
-	args->object = rr_v3_fh(&job->objects[0]);
+	args->object = rr_v3_fh(&job->base.objects[0]);
 	args->guard.check = setattr->guarded;
 	args->guard.u.obj_ctime = (nfstime3){ (uint32_t)setattr->guard.seconds, setattr->guard.nanoseconds };
 	return status == RR_VFS_OK ? rr_v3_call(job, NFSPROC3_SETATTR, object_set) : status;
@@ -79,11 +79,11 @@ object_may(struct rr_v3_job *job, enum rr_vfs_status status)
 		if (access->object_after.valid)
 			access->supported &= object_rights(access->object_after.attributes.type);
 		access->granted = ok->access & access->supported;
-		if (rr_vfs_is_read_only(&job->vfs->base, job->call))
+		if (rr_vfs_is_read_only(&job->base.vfs->base, job->base.call))
 			access->granted &=
 				~(uint32_t)(RR_VFS_MAY_MODIFY | RR_VFS_MAY_EXTEND | RR_VFS_MAY_DELETE);
 	}
-	rr_v3_end(job, status);
+	rr_remote_end(&job->base, status);
 }
 
 enum rr_vfs_status
@@ -92,7 +92,7 @@ rr_v3_access(struct rr_v3_job *job)
 	const uint32_t all = ACCESS3_READ | ACCESS3_LOOKUP | ACCESS3_MODIFY | ACCESS3_EXTEND |
 			     ACCESS3_DELETE | ACCESS3_EXECUTE;
 
-	job->args.access = (ACCESS3args){ rr_v3_fh(&job->objects[0]), INPUT(job, access)->asked & all };
+	job->args.access = (ACCESS3args){ rr_v3_fh(&job->base.objects[0]), INPUT(job, access)->asked & all };
 	return rr_v3_call(job, NFSPROC3_ACCESS, object_may);
 }
 
@@ -112,13 +112,13 @@ object_target(struct rr_v3_job *job, enum rr_vfs_status status)
 		readlink->length = ok->data.length;
 		memcpy(readlink->target, ok->data.data, ok->data.length);
 	}
-	rr_v3_end(job, status);
+	rr_remote_end(&job->base, status);
 }
 
 enum rr_vfs_status
 rr_v3_readlink(struct rr_v3_job *job)
 {
-	job->args.readlink.symlink = rr_v3_fh(&job->objects[0]);
+	job->args.readlink.symlink = rr_v3_fh(&job->base.objects[0]);
 	return rr_v3_call(job, NFSPROC3_READLINK, object_target);
 }
 
@@ -139,13 +139,13 @@ object_space(struct rr_v3_job *job, enum rr_vfs_status status)
 		statfs->files_free = ok->ffiles;
 		statfs->files_for_all = ok->afiles;
 	}
-	rr_v3_end(job, status);
+	rr_remote_end(&job->base, status);
 }
 
 enum rr_vfs_status
 rr_v3_statfs(struct rr_v3_job *job)
 {
-	job->args.fsstat.fsroot = rr_v3_fh(&job->objects[0]);
+	job->args.fsstat.fsroot = rr_v3_fh(&job->base.objects[0]);
 	return rr_v3_call(job, NFSPROC3_FSSTAT, object_space);
 }
 
@@ -162,7 +162,7 @@ object_names(struct rr_v3_job *job, enum rr_vfs_status status)
 		limits->case_insensitive = ok->case_insensitive;
 		limits->case_preserving = ok->case_preserving;
 	}
-	rr_v3_end(job, status);
+	rr_remote_end(&job->base, status);
 }
 
 static void
@@ -172,20 +172,20 @@ object_sizes(struct rr_v3_job *job, enum rr_vfs_status status)
 	const FSINFO3resok *ok = &job->result.fsinfo.u.resok;
 
 	if (status != RR_VFS_OK) {
-		rr_v3_end(job, status);
+		rr_remote_end(&job->base, status);
 		return;
 	}
 	limits->file_max = ok->maxfilesize;
 	limits->time_delta = (struct rr_vfs_time){ ok->time_delta.seconds, ok->time_delta.nseconds };
 	limits->clone_block = 0;
 	limits->xattrs = false;
-	job->args.pathconf.object = rr_v3_fh(&job->objects[0]);
+	job->args.pathconf.object = rr_v3_fh(&job->base.objects[0]);
 	rr_v3_call(job, NFSPROC3_PATHCONF, object_names);
 }
 
 enum rr_vfs_status
 rr_v3_limits(struct rr_v3_job *job)
 {
-	job->args.fsinfo.fsroot = rr_v3_fh(&job->objects[0]);
+	job->args.fsinfo.fsroot = rr_v3_fh(&job->base.objects[0]);
 	return rr_v3_call(job, NFSPROC3_FSINFO, object_sizes);
 }

@@ -4,24 +4,24 @@
  * directory are made one after the other; a commit waits for the writes to its file that began before it.
  * Each object that operations under way change has a queue of them, in the order in which they began.
  */
-#include "vfs/nfs/v3/v3_private.h"
+#include "vfs/nfs/remote/remote.h"
 
 /* The queue of an object. Ownership: it lives as long as there is a job in it. */
-struct rr_v3_queue {
+struct rr_remote_queue {
 	struct rr_map_link by_object;
 	uint64_t object; /* a hash of its handle */
 	struct rr_list jobs;
 };
 
-static struct rr_v3_queue *
-order_queue(struct rr_v3_vfs *vfs, const struct rr_v3_handle *handle)
+static struct rr_remote_queue *
+order_queue(struct rr_remote_vfs *vfs, const struct rr_remote_handle *handle)
 {
 	uint64_t object = rr_siphash_64(vfs->shared->handles.check, handle->data, handle->length);
 	struct rr_map_link *link = rr_map_find(&vfs->queues, object);
-	struct rr_v3_queue *queue;
+	struct rr_remote_queue *queue;
 
 	if (link)
-		return rr_container(link, struct rr_v3_queue, by_object);
+		return rr_container(link, struct rr_remote_queue, by_object);
 	queue = rr_alloc(vfs->env, sizeof(*queue));
 	if (!queue)
 		return NULL;
@@ -34,12 +34,13 @@ order_queue(struct rr_v3_vfs *vfs, const struct rr_v3_handle *handle)
 /* Tells whether the job may go on: writes wait for nothing; all others until they are the first in their
  * queues. */
 static bool
-order_is_turn(const struct rr_v3_job *job)
+order_is_turn(const struct rr_remote_job *job)
 {
 	for (int i = 0; i < 2; i++) {
-		const struct rr_v3_place *place = &job->places[i];
+		const struct rr_remote_place *place = &job->places[i];
 
-		if (place->queue && place->kind != RR_V3_WRITES && place->queue->jobs.next != &place->link)
+		if (place->queue && place->kind != RR_REMOTE_WRITES &&
+			place->queue->jobs.next != &place->link)
 			return false;
 	}
 	return true;
@@ -48,32 +49,32 @@ order_is_turn(const struct rr_v3_job *job)
 /* Has the job begin whose turn it is now. A commit that has begun is in nobody's way, and leaves: then it is
  * the turn of the next one. */
 static void
-order_next(struct rr_v3_queue *queue)
+order_next(struct rr_remote_queue *queue)
 {
-	struct rr_v3_place *place = rr_container(queue->jobs.next, struct rr_v3_place, link);
+	struct rr_remote_place *place = rr_container(queue->jobs.next, struct rr_remote_place, link);
 
-	if (!rr_v3_is_waiting(place->job) || !order_is_turn(place->job))
+	if (!rr_remote_is_waiting(place->job) || !order_is_turn(place->job))
 		return;
-	if (place->kind == RR_V3_COMMITS)
-		rr_v3_leave(place->job);
-	rr_v3_go(place->job);
+	if (place->kind == RR_REMOTE_COMMITS)
+		rr_remote_leave(place->job);
+	rr_remote_go(place->job);
 }
 
 bool
-rr_v3_order(struct rr_v3_job *job, enum rr_vfs_status *status)
+rr_remote_order(struct rr_remote_job *job, enum rr_vfs_status *status)
 {
 	const struct rr_vfs_row *row = &rr_vfs_rows[job->operation];
-	enum rr_v3_kind kind = row->flags & RR_VFS_ENTRIES  ? RR_V3_CHANGES
-			       : row->flags & RR_VFS_WRITES ? RR_V3_WRITES
-							    : RR_V3_COMMITS;
+	enum rr_remote_kind kind = row->flags & RR_VFS_ENTRIES  ? RR_REMOTE_CHANGES
+				   : row->flags & RR_VFS_WRITES ? RR_REMOTE_WRITES
+								: RR_REMOTE_COMMITS;
 
 	if (!(row->flags & (RR_VFS_ENTRIES | RR_VFS_WRITES | RR_VFS_COMMITS)))
 		return true;
 	for (int i = 0; i < 2; i++) {
-		struct rr_v3_place *place = &job->places[i];
+		struct rr_remote_place *place = &job->places[i];
 
 		if (!row->changes[i] ||
-			(i == 1 && row->changes[0] && rr_v3_same(&job->objects[0], &job->objects[1])))
+			(i == 1 && row->changes[0] && rr_remote_same(&job->objects[0], &job->objects[1])))
 			continue;
 		place->queue = order_queue(job->vfs, &job->objects[i]);
 		if (!place->queue) {
@@ -87,16 +88,16 @@ rr_v3_order(struct rr_v3_job *job, enum rr_vfs_status *status)
 	*status = RR_VFS_PENDING;
 	if (!order_is_turn(job))
 		return false;
-	if (kind == RR_V3_COMMITS)
-		rr_v3_leave(job);
+	if (kind == RR_REMOTE_COMMITS)
+		rr_remote_leave(job);
 	return true;
 }
 
 void
-rr_v3_leave(struct rr_v3_job *job)
+rr_remote_leave(struct rr_remote_job *job)
 {
 	for (int i = 0; i < 2; i++) {
-		struct rr_v3_queue *queue = job->places[i].queue;
+		struct rr_remote_queue *queue = job->places[i].queue;
 
 		job->places[i].queue = NULL;
 		if (!queue)

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/endian.h"
-#include "vfs/nfs/v3/v3_private.h"
+#include "vfs/nfs/remote/remote.h"
 
 enum {
 	HANDLE_SHORT = 7, /* versions: with the other server's handle, and with its name */
@@ -16,20 +16,21 @@ enum {
 	HANDLE_GIVEN = HANDLE_CHECK + HANDLE_TAG
 };
 
-_Static_assert(
-	HANDLE_GIVEN + RR_V3_HANDLE_MAX == RR_VFS_HANDLE_MAX, "what is left for the other server's handle");
-_Static_assert((int)RR_V3_KEY == 2 * RR_SIPHASH_KEY, "the key is a secret that keys are derived from");
+_Static_assert(HANDLE_GIVEN + RR_REMOTE_HANDLE_MAX == RR_VFS_HANDLE_MAX,
+	"what is left for the other server's handle");
+_Static_assert((int)RR_REMOTE_KEY == 2 * RR_SIPHASH_KEY, "the key is a secret that keys are derived from");
 
-struct rr_v3_long {
+struct rr_remote_long {
 	struct rr_map_link by_name;
 	struct rr_list of_used;
 	uint8_t name[RR_SIPHASH_TAG];
 	uint32_t length;
-	uint8_t data[NFS3_FHSIZE];
+	uint8_t data[RR_REMOTE_HANDLE];
 };
 
 int
-rr_v3_handles_init(struct rr_v3_handles *handles, const struct rr_env *env, const struct rr_v3_config *config)
+rr_remote_handles_init(
+	struct rr_remote_handles *handles, const struct rr_env *env, const struct rr_remote_config *config)
 {
 	uint8_t names[RR_SIPHASH_KEY];
 
@@ -52,7 +53,7 @@ rr_v3_handles_init(struct rr_v3_handles *handles, const struct rr_env *env, cons
 
 /* Forgets a long handle. */
 static void
-handle_forget(struct rr_v3_handles *handles, struct rr_v3_long *known)
+handle_forget(struct rr_remote_handles *handles, struct rr_remote_long *known)
 {
 	rr_map_remove(&handles->longs, &known->by_name);
 	rr_list_remove(&known->of_used);
@@ -60,23 +61,23 @@ handle_forget(struct rr_v3_handles *handles, struct rr_v3_long *known)
 }
 
 void
-rr_v3_handles_end(struct rr_v3_handles *handles)
+rr_remote_handles_end(struct rr_remote_handles *handles)
 {
 	while (!rr_list_empty(&handles->used))
-		handle_forget(handles, rr_container(handles->used.next, struct rr_v3_long, of_used));
+		handle_forget(handles, rr_container(handles->used.next, struct rr_remote_long, of_used));
 	rr_map_free(&handles->longs, handles->env);
 	pthread_mutex_destroy(&handles->lock);
 }
 
 /* Returns the long handle of this name, which becomes the one that was used last; NULL: it is not in the
  * table. */
-static struct rr_v3_long *
-handle_find(struct rr_v3_handles *handles, const uint8_t name[RR_SIPHASH_TAG])
+static struct rr_remote_long *
+handle_find(struct rr_remote_handles *handles, const uint8_t name[RR_SIPHASH_TAG])
 {
 	struct rr_map_link *link = rr_map_find(&handles->longs, rr_get_be64(name));
 
 	for (; link; link = rr_map_next(link)) {
-		struct rr_v3_long *known = rr_container(link, struct rr_v3_long, by_name);
+		struct rr_remote_long *known = rr_container(link, struct rr_remote_long, by_name);
 
 		if (!rr_siphash_same(known->name, name))
 			continue;
@@ -90,20 +91,20 @@ handle_find(struct rr_v3_handles *handles, const uint8_t name[RR_SIPHASH_TAG])
 /* Adds a long handle to the table, unless it is there. Returns false if there is no memory. The caller holds
  * the lock. */
 static bool
-handle_add(struct rr_v3_handles *handles, nfs_fh3 given, const uint8_t name[RR_SIPHASH_TAG])
+handle_add(struct rr_remote_handles *handles, struct rpcrdma_bytes given, const uint8_t name[RR_SIPHASH_TAG])
 {
-	struct rr_v3_long *known;
+	struct rr_remote_long *known;
 
 	if (handle_find(handles, name))
 		return true;
-	if (handles->longs.count >= RR_V3_LONG_HANDLES)
-		handle_forget(handles, rr_container(handles->used.prev, struct rr_v3_long, of_used));
+	if (handles->longs.count >= RR_REMOTE_LONG_HANDLES)
+		handle_forget(handles, rr_container(handles->used.prev, struct rr_remote_long, of_used));
 	known = rr_alloc(handles->env, sizeof(*known));
 	if (!known)
 		return false;
 	memcpy(known->name, name, sizeof(known->name));
-	known->length = given.data.length;
-	memcpy(known->data, given.data.data, given.data.length);
+	known->length = given.length;
+	memcpy(known->data, given.data, given.length);
 	rr_map_add(&handles->longs, &known->by_name, rr_get_be64(name));
 	rr_list_prepend(&handles->used, &known->of_used);
 	return true;
@@ -112,11 +113,11 @@ handle_add(struct rr_v3_handles *handles, nfs_fh3 given, const uint8_t name[RR_S
 /* Stores in name the name of a long handle, which is in the table then. Returns false if there is no memory.
  */
 static bool
-handle_name(struct rr_v3_handles *handles, nfs_fh3 given, uint8_t name[RR_SIPHASH_TAG])
+handle_name(struct rr_remote_handles *handles, struct rpcrdma_bytes given, uint8_t name[RR_SIPHASH_TAG])
 {
 	bool added;
 
-	rr_siphash(handles->check, given.data.data, given.data.length, name);
+	rr_siphash(handles->check, given.data, given.length, name);
 	pthread_mutex_lock(&handles->lock);
 	added = handle_add(handles, given, name);
 	pthread_mutex_unlock(&handles->lock);
@@ -125,7 +126,7 @@ handle_name(struct rr_v3_handles *handles, nfs_fh3 given, uint8_t name[RR_SIPHAS
 
 /* Writes the check of a handle's octets to tag, with zeros behind it. */
 static void
-handle_check(const struct rr_v3_handles *handles, const uint8_t *data, uint32_t length,
+handle_check(const struct rr_remote_handles *handles, const uint8_t *data, uint32_t length,
 	uint8_t tag[RR_SIPHASH_TAG])
 {
 	struct rr_siphash hash;
@@ -138,27 +139,28 @@ handle_check(const struct rr_v3_handles *handles, const uint8_t *data, uint32_t 
 }
 
 enum rr_vfs_status
-rr_v3_encode(struct rr_v3_handles *handles, uint32_t export, nfs_fh3 given, struct rr_vfs_handle *handle)
+rr_remote_encode(struct rr_remote_handles *handles, uint32_t export, struct rpcrdma_bytes given,
+	struct rr_vfs_handle *handle)
 {
 	uint8_t *data = handle->data, tag[RR_SIPHASH_TAG];
-	bool fits = given.data.length <= RR_V3_HANDLE_MAX;
+	bool fits = given.length <= RR_REMOTE_HANDLE_MAX;
 
-	if (given.data.length == 0 || given.data.length > NFS3_FHSIZE)
+	if (given.length == 0 || given.length > RR_REMOTE_HANDLE)
 		return RR_VFS_FAULT;
 	data[0] = fits ? HANDLE_SHORT : HANDLE_LONG;
 	rr_put_be32(data + 1, handles->hashes[export]);
 	if (fits)
-		memcpy(data + HANDLE_GIVEN, given.data.data, given.data.length);
+		memcpy(data + HANDLE_GIVEN, given.data, given.length);
 	else if (!handle_name(handles, given, data + HANDLE_GIVEN))
 		return RR_VFS_BUSY;
-	handle->length = HANDLE_GIVEN + (fits ? given.data.length : RR_SIPHASH_TAG);
+	handle->length = HANDLE_GIVEN + (fits ? given.length : RR_SIPHASH_TAG);
 	handle_check(handles, data, handle->length, tag);
 	memcpy(data + HANDLE_CHECK, tag, HANDLE_TAG);
 	return RR_VFS_OK;
 }
 
 uint32_t
-rr_v3_export_of(const struct rr_v3_handles *handles, struct rpcrdma_bytes handle)
+rr_remote_export_of(const struct rr_remote_handles *handles, struct rpcrdma_bytes handle)
 {
 	const uint8_t *data = handle.data;
 	uint32_t number = 0;
@@ -171,13 +173,14 @@ rr_v3_export_of(const struct rr_v3_handles *handles, struct rpcrdma_bytes handle
 }
 
 enum rr_vfs_status
-rr_v3_decode(struct rr_v3_handles *handles, struct rpcrdma_bytes handle, struct rr_v3_handle *found)
+rr_remote_decode(
+	struct rr_remote_handles *handles, struct rpcrdma_bytes handle, struct rr_remote_handle *found)
 {
 	const uint8_t *data = handle.data;
-	const struct rr_v3_long *known;
+	const struct rr_remote_long *known;
 	uint8_t tag[RR_SIPHASH_TAG], given[RR_SIPHASH_TAG] = { 0 };
 
-	found->export = rr_v3_export_of(handles, handle);
+	found->export = rr_remote_export_of(handles, handle);
 	if (found->export == handles->export_count || handle.length > RR_VFS_HANDLE_MAX)
 		return RR_VFS_BAD_HANDLE;
 	handle_check(handles, data, handle.length, tag);

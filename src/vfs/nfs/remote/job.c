@@ -4,15 +4,11 @@
 #include <string.h>
 
 #include "base/checked.h"
-#include "ulb/reply.h"
-#include "vfs/nfs/v3/v3_private.h"
+#include "vfs/nfs/remote/remote.h"
 
-/* ---- Calls of the other server ---- */
-
-/* Returns the status of an operation whose call has failed. Where the other server is not reached, the caller
- * is to try again; any other failure would come again. */
-static enum rr_vfs_status
-job_unanswered(int error)
+/* Where the other server is not reached, the caller is to try again; any other failure would come again. */
+enum rr_vfs_status
+rr_remote_unanswered(int error)
 {
 	switch (-error) {
 	case RPCRDMA_ERR_NOMEM:
@@ -29,52 +25,16 @@ job_unanswered(int error)
 	}
 }
 
-static void
-job_answered(struct rr_call *call, int error)
-{
-	struct rr_v3_job *job = call->ctx;
-
-	/* The result of a call before this one may still be there. */
-	if (error)
-		memset(&job->result, 0, sizeof(job->result));
-	job->then(job, error ? job_unanswered(error) : rr_v3_status(job->result.status));
-}
-
-enum rr_vfs_status
-rr_v3_call(struct rr_v3_job *job, uint32_t procedure, void (*then)(struct rr_v3_job *job, enum rr_vfs_status))
-{
-	struct rpcrdma_sink sink = job->rpc.sinks[0];
-	uint32_t sinks = job->rpc.sink_count;
-
-	job->then = then;
-	job->rpc = (struct rr_call){
-		.program = &NFS_V3_program,
-		.proc = procedure,
-		.args = &job->args,
-		.result = &job->result,
-		.reply_max = rr_ulb_nfs3_reply_max(procedure, &job->args),
-		.sink_count = sinks,
-		.sinks = { sink },
-		.user = &job->user,
-		.done = job_answered,
-		.ctx = job,
-	};
-	if (job->arena)
-		job->rpc.arena = rpcrdma_arena(job->arena, RR_V3_ARENA);
-	rr_client_call(job->vfs->client, &job->rpc);
-	return RR_VFS_PENDING;
-}
-
 /* ---- The beginning and the end ---- */
 
 /* Sets the user that the other server sees. */
 static void
-job_set_user(struct rr_v3_job *job)
+job_set_user(struct rr_remote_job *job)
 {
 	const struct rr_vfs_caller *caller = job->call->caller;
 
 	if (job->open) {
-		job->user = job->open->user;
+		job->user = ((const struct rr_remote_open *)job->open)->user;
 		return;
 	}
 	job->user = job->vfs->shared->config.rpc.user;
@@ -87,7 +47,7 @@ job_set_user(struct rr_v3_job *job)
 
 /* Finds the objects that the call names. Both must be of one export. */
 static enum rr_vfs_status
-job_find_objects(struct rr_v3_job *job)
+job_find_objects(struct rr_remote_job *job)
 {
 	const struct rr_vfs_row *row = &rr_vfs_rows[job->operation];
 	enum rr_vfs_status status = RR_VFS_OK;
@@ -100,19 +60,18 @@ job_find_objects(struct rr_v3_job *job)
 		if (i == 0)
 			job->open = object->open;
 		if (object->open)
-			job->objects[i] = object->open->handle;
+			job->objects[i] = ((const struct rr_remote_open *)object->open)->handle;
 		else
-			status = rr_v3_decode(&job->vfs->shared->handles, object->handle, &job->objects[i]);
+			status = rr_remote_decode(
+				&job->vfs->shared->handles, object->handle, &job->objects[i]);
 		if (status == RR_VFS_OK && job->objects[i].export != job->objects[0].export)
 			status = RR_VFS_XDEV;
 	}
 	return status;
 }
 
-/* Notes the attributes of an object of an operation that is refused, then those of the next; ends it at last.
- */
-static void
-job_refused(struct rr_v3_job *job, enum rr_vfs_status status)
+void
+rr_remote_looked(struct rr_remote_job *job, enum rr_vfs_status status, const struct rr_vfs_known *looked)
 {
 	const struct rr_vfs_row *row = &rr_vfs_rows[job->operation];
 	struct rr_vfs_change *change = rr_vfs_member(job->call, row->changes[job->moved]);
@@ -121,47 +80,45 @@ job_refused(struct rr_v3_job *job, enum rr_vfs_status status)
 						       : NULL;
 
 	if (known && status == RR_VFS_OK)
-		known->valid =
-			rr_v3_attributes(&job->result.getattr.u.resok.obj_attributes, &known->attributes);
+		*known = *looked;
 	if (status == RR_VFS_OK && job->moved == 0 && row->objects[1]) {
 		job->moved = 1;
-		job->args.getattr.object = rr_v3_fh(&job->objects[1]);
-		rr_v3_call(job, NFSPROC3_GETATTR, job_refused);
+		job->vfs->version->look(job, 1);
 		return;
 	}
-	rr_v3_end(job, status == RR_VFS_OK ? job->call->status : status);
+	rr_remote_end(job, status == RR_VFS_OK ? job->call->status : status);
 }
 
 /* Makes the first call of the operation; of one that is refused, only looks at its objects. */
 static enum rr_vfs_status
-job_begin(struct rr_v3_job *job)
+job_begin(struct rr_remote_job *job)
 {
-	if (job->call->status == RR_VFS_OK)
-		return job->vfs->steps[job->operation](job);
-	job->args.getattr.object = rr_v3_fh(&job->objects[0]);
-	return rr_v3_call(job, NFSPROC3_GETATTR, job_refused);
+	if (job->call->status == RR_VFS_OK || !rr_vfs_rows[job->operation].objects[0])
+		return job->call->status == RR_VFS_OK ? job->vfs->version->begin(job) : job->call->status;
+	job->vfs->version->look(job, 0);
+	return RR_VFS_PENDING;
 }
 
 bool
-rr_v3_is_waiting(const struct rr_v3_job *job)
+rr_remote_is_waiting(const struct rr_remote_job *job)
 {
-	return !job->then && !job->cancelled;
+	return !job->called && !job->cancelled;
 }
 
 void
-rr_v3_go(struct rr_v3_job *job)
+rr_remote_go(struct rr_remote_job *job)
 {
 	enum rr_vfs_status status = job_begin(job);
 
 	if (status != RR_VFS_PENDING)
-		rr_v3_end(job, status);
+		rr_remote_end(job, status);
 }
 
 /* Frees the job. Its call is over, or was withdrawn. */
 static void
-job_free(struct rr_v3_job *job)
+job_free(struct rr_remote_job *job)
 {
-	rr_v3_leave(job);
+	rr_remote_leave(job);
 	rr_list_remove(&job->link);
 	rr_task_cancel(&job->ending);
 	rr_free(job->vfs->env, job->arena);
@@ -171,14 +128,14 @@ job_free(struct rr_v3_job *job)
 static void
 job_end_cancelled(struct rr_task *task)
 {
-	rr_v3_end(rr_container(task, struct rr_v3_job, ending), RR_VFS_CANCELLED);
+	rr_remote_end(rr_container(task, struct rr_remote_job, ending), RR_VFS_CANCELLED);
 }
 
 enum rr_vfs_status
-rr_v3_begin(struct rr_vfs *vfs, enum rr_vfs_operation operation, struct rr_vfs_call *call)
+rr_remote_begin(struct rr_vfs *vfs, enum rr_vfs_operation operation, struct rr_vfs_call *call)
 {
-	struct rr_v3_vfs *own = (struct rr_v3_vfs *)vfs;
-	struct rr_v3_job *job = rr_alloc(own->env, sizeof(*job));
+	struct rr_remote_vfs *own = (struct rr_remote_vfs *)vfs;
+	struct rr_remote_job *job = rr_alloc(own->env, own->version->job_size);
 	enum rr_vfs_status status;
 
 	if (!job)
@@ -188,8 +145,6 @@ rr_v3_begin(struct rr_vfs *vfs, enum rr_vfs_operation operation, struct rr_vfs_c
 	job->operation = operation;
 	rr_task_init(&job->ending, job_end_cancelled);
 	status = job_find_objects(job);
-	if (status == RR_VFS_OK && !own->steps[operation])
-		status = call->status != RR_VFS_OK ? call->status : RR_VFS_NOTSUPP;
 	rr_list_append(&own->jobs, &job->link);
 	if (status != RR_VFS_OK) {
 		job_free(job);
@@ -197,7 +152,7 @@ rr_v3_begin(struct rr_vfs *vfs, enum rr_vfs_operation operation, struct rr_vfs_c
 	}
 	job_set_user(job);
 	call->job = job;
-	if (rr_v3_order(job, &status))
+	if (rr_remote_order(job, &status))
 		status = job_begin(job);
 	if (status != RR_VFS_PENDING)
 		job_free(job);
@@ -205,7 +160,7 @@ rr_v3_begin(struct rr_vfs *vfs, enum rr_vfs_operation operation, struct rr_vfs_c
 }
 
 void
-rr_v3_end(struct rr_v3_job *job, enum rr_vfs_status status)
+rr_remote_end(struct rr_remote_job *job, enum rr_vfs_status status)
 {
 	struct rr_vfs *vfs = &job->vfs->base;
 	struct rr_vfs_call *call = job->call;
@@ -217,35 +172,35 @@ rr_v3_end(struct rr_v3_job *job, enum rr_vfs_status status)
 /* An operation that may have changed something goes on: nobody can say whether the other server has executed
  * it. */
 void
-rr_v3_cancel(struct rr_vfs *vfs, struct rr_vfs_call *call)
+rr_remote_cancel(struct rr_vfs *vfs, struct rr_vfs_call *call)
 {
-	struct rr_v3_vfs *own = (struct rr_v3_vfs *)vfs;
-	struct rr_v3_job *job = call->job;
+	struct rr_remote_vfs *own = (struct rr_remote_vfs *)vfs;
+	struct rr_remote_job *job = call->job;
 	bool changes = rr_vfs_rows[job->operation].flags & (RR_VFS_CHANGES | RR_VFS_COMMITS);
 
-	if (job->cancelled || (changes && !rr_v3_is_waiting(job)))
+	if (job->cancelled || (changes && !rr_remote_is_waiting(job)))
 		return;
-	if (!rr_v3_is_waiting(job))
-		rr_client_cancel(own->client, &job->rpc);
+	if (!rr_remote_is_waiting(job))
+		own->version->withdraw(job);
 	job->cancelled = true;
 	rr_loop_defer(vfs->loop, &job->ending);
 }
 
 /* Operations that wait for their turn have had no effect: they are cancelled. */
 void
-rr_v3_end_all(struct rr_v3_vfs *vfs)
+rr_remote_end_all(struct rr_remote_vfs *vfs)
 {
 	rr_list_for_each (link, &vfs->jobs) {
-		struct rr_v3_job *job = rr_container(link, struct rr_v3_job, link);
+		struct rr_remote_job *job = rr_container(link, struct rr_remote_job, link);
 
-		if (rr_v3_is_waiting(job) || job->cancelled)
+		if (rr_remote_is_waiting(job) || job->cancelled)
 			job->cancelled = true;
 		else
-			rr_client_cancel(vfs->client, &job->rpc);
+			vfs->version->withdraw(job);
 	}
 	while (!rr_list_empty(&vfs->jobs)) {
-		struct rr_v3_job *job = rr_container(vfs->jobs.next, struct rr_v3_job, link);
+		struct rr_remote_job *job = rr_container(vfs->jobs.next, struct rr_remote_job, link);
 
-		rr_v3_end(job, job->cancelled ? RR_VFS_CANCELLED : RR_VFS_BUSY);
+		rr_remote_end(job, job->cancelled ? RR_VFS_CANCELLED : RR_VFS_BUSY);
 	}
 }

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The calls that operations make. */
+#include <string.h>
+
+#include "ulb/reply.h"
+#include "vfs/nfs/v3/v3_private.h"
+
+static void
+call_answered(struct rr_call *call, int error)
+{
+	struct rr_v3_job *job = call->ctx;
+
+	/* The result of a call before this one may still be there. */
+	if (error)
+		memset(&job->result, 0, sizeof(job->result));
+	job->then(job, error ? rr_remote_unanswered(error) : rr_v3_status(job->result.status));
+}
+
+enum rr_vfs_status
+rr_v3_call(struct rr_v3_job *job, uint32_t procedure, void (*then)(struct rr_v3_job *job, enum rr_vfs_status))
+{
+	struct rr_call *call = &job->base.rpc;
+	struct rpcrdma_sink sink = call->sinks[0];
+	uint32_t sinks = call->sink_count;
+
+	job->then = then;
+	job->base.called = true;
+	*call = (struct rr_call){
+		.program = &NFS_V3_program,
+		.proc = procedure,
+		.args = &job->args,
+		.result = &job->result,
+		.reply_max = rr_ulb_nfs3_reply_max(procedure, &job->args),
+		.sink_count = sinks,
+		.sinks = { sink },
+		.user = &job->base.user,
+		.done = call_answered,
+		.ctx = job,
+	};
+	if (job->base.arena)
+		call->arena = rpcrdma_arena(job->base.arena, RR_REMOTE_ARENA);
+	rr_client_call(job->base.vfs->client, call);
+	return RR_VFS_PENDING;
+}
+
+void
+rr_v3_withdraw(struct rr_remote_job *job)
+{
+	rr_client_cancel(job->vfs->client, &job->rpc);
+}
+
+static void
+call_looked(struct rr_v3_job *job, enum rr_vfs_status status)
+{
+	struct rr_vfs_known known = { .valid = false };
+
+	if (status == RR_VFS_OK)
+		known.valid =
+			rr_v3_attributes(&job->result.getattr.u.resok.obj_attributes, &known.attributes);
+	rr_remote_looked(&job->base, status, &known);
+}
+
+void
+rr_v3_look(struct rr_remote_job *job, int index)
+{
+	struct rr_v3_job *own = (struct rr_v3_job *)job;
+
+	own->args.getattr.object = rr_v3_fh(&job->objects[index]);
+	rr_v3_call(own, NFSPROC3_GETATTR, call_looked);
+}
