@@ -76,7 +76,7 @@ readdir_take(struct rr_posix_work *work, const struct rr_object *directory, stru
 	/* A file system that is mounted on this entry may hang, unless it is local, and the listing must not
 	 * hang with it. */
 	rr_tree_stay(work->tree, directory->local);
-	status = rr_tree_lookup(work->tree, directory, entry.name, &object);
+	status = rr_tree_entry(work->tree, directory, entry.name, &object);
 	entry.status = status == RR_VFS_NOENT || status == RR_VFS_STALE ? RR_VFS_OK : status;
 	if (status == RR_VFS_OK) {
 		rr_posix_attributes(work->posix, &object, &attributes);

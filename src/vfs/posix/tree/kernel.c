@@ -24,20 +24,21 @@ union kernel_handle {
 };
 
 bool
-rr_tree_kernel_name(const struct rr_tree_root *root, int fd, struct rr_handle_kernel *kernel)
+rr_tree_kernel_name(
+	const struct rr_tree_root *root, int fd, const char *name, struct rr_handle_kernel *kernel)
 {
-	union kernel_handle name = { .handle.handle_bytes = RR_HANDLE_KERNEL };
-	int mount;
+	union kernel_handle named = { .handle.handle_bytes = RR_HANDLE_KERNEL };
+	int mount, flags = *name ? 0 : AT_EMPTY_PATH;
 
 	kernel->length = 0;
-	if (root->mount_fd < 0 || name_to_handle_at(fd, "", &name.handle, &mount, AT_EMPTY_PATH) != 0)
+	if (root->mount_fd < 0 || name_to_handle_at(fd, name, &named.handle, &mount, flags) != 0)
 		return false;
-	if (name.handle.handle_bytes == 0 || name.handle.handle_bytes > RR_HANDLE_KERNEL ||
-		name.handle.handle_type < 0 || name.handle.handle_type > UINT8_MAX)
+	if (named.handle.handle_bytes == 0 || named.handle.handle_bytes > RR_HANDLE_KERNEL ||
+		named.handle.handle_type < 0 || named.handle.handle_type > UINT8_MAX)
 		return false;
-	kernel->type = (uint8_t)name.handle.handle_type;
-	kernel->length = (uint8_t)name.handle.handle_bytes;
-	memcpy(kernel->octets, name.handle.f_handle, kernel->length);
+	kernel->type = (uint8_t)named.handle.handle_type;
+	kernel->length = (uint8_t)named.handle.handle_bytes;
+	memcpy(kernel->octets, named.handle.f_handle, kernel->length);
 	return true;
 }
 
@@ -59,7 +60,7 @@ rr_tree_kernel_begin(struct rr_tree_root *root, int fd)
 	int opened = -1;
 
 	root->mount_fd = fd;
-	if (rr_tree_kernel_name(root, fd, &kernel))
+	if (rr_tree_kernel_name(root, fd, "", &kernel))
 		opened = kernel_open(root, &kernel);
 	if (opened >= 0) {
 		close(opened);

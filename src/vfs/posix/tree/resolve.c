@@ -27,10 +27,10 @@ rr_tree_intern(struct rr_tree *tree, struct rr_node *parent, const char *name, i
 
 	if (!node)
 		node = rr_nodes_add(nodes, parent->root, &id);
-	if (!node || node->path_fd >= 0)
-		close(fd);
-	else
+	if (fd >= 0 && node && node->path_fd < 0)
 		rr_nodes_set_fd(nodes, node, &node->path_fd, fd);
+	else if (fd >= 0)
+		close(fd);
 	if (!node)
 		return NULL;
 	/* If there is no memory for its name, the node has no place: it serves this call, and the next
@@ -245,19 +245,28 @@ rr_tree_resolve(struct rr_tree *tree, struct rpcrdma_bytes handle, struct rr_obj
 }
 
 void
-rr_tree_handle(struct rr_tree *tree, const struct rr_object *object, struct rr_vfs_handle *handle)
+rr_tree_make_handle(struct rr_tree *tree, struct rr_node *node, const struct rr_handle_kernel *kernel)
 {
-	struct rr_node *node = object->node;
 	struct rr_handle_place place;
 
+	if (node->handle.length > 0)
+		return;
+	rr_nodes_where(&tree->core->nodes, node, &place);
+	place.kernel = *kernel;
+	rr_handle_encode(&tree->core->keys, &node->id, &place, &node->handle);
+}
+
+void
+rr_tree_handle(struct rr_tree *tree, const struct rr_object *object, struct rr_vfs_handle *handle)
+{
+	struct rr_handle_kernel kernel = { .length = 0 };
+	struct rr_node *node = object->node;
+
 	rr_tree_enter(tree);
-	if (node->handle.length == 0) {
-		rr_nodes_where(&tree->core->nodes, node, &place);
-		/* A kernel handle leads to an object of the root's file system only. */
-		if (node->id.device == 0)
-			rr_tree_kernel_name(node->root, object->fd, &place.kernel);
-		rr_handle_encode(&tree->core->keys, &node->id, &place, &node->handle);
-	}
+	/* A kernel handle leads to an object of the root's file system only. */
+	if (node->handle.length == 0 && node->id.device == 0)
+		rr_tree_kernel_name(node->root, object->fd, "", &kernel);
+	rr_tree_make_handle(tree, node, &kernel);
 	*handle = node->handle;
 	rr_tree_leave(tree);
 }

@@ -157,7 +157,7 @@ open_root(struct rr_tree *tree, struct rr_tree_root *root, struct rr_text *text)
 	}
 	rr_nodes_set_fd(&tree->core->nodes, root->node, &root->node->path_fd, fd);
 	rr_nodes_hold(&tree->core->nodes, root->node);
-	rr_tree_kernel_name(root, fd, &place.kernel);
+	rr_tree_kernel_name(root, fd, "", &place.kernel);
 	rr_handle_encode(&tree->core->keys, &id, &place, &root->node->handle);
 	return 0;
 }

@@ -55,7 +55,7 @@ struct rr_tree;
 
 /* An object that a handle was resolved to. It is valid until rr_object_put(). */
 struct rr_object {
-	int fd; /* O_PATH */
+	int fd; /* O_PATH; -1: not open (rr_tree_entry()) */
 	struct statx st;
 	const struct rr_tree_export *export;
 	uint64_t fsid;  /* of its file system, as clients see it: the same after restarts */
@@ -117,6 +117,12 @@ enum rr_vfs_status rr_tree_resolve(
  * Errors: RR_VFS_NOENT, NOTDIR, ACCESS, NAME_TOO_LONG; BAD_CHAR for an empty name and for a name with a '/'
  * or a zero octet (RFC 1813, 3.2). */
 enum rr_vfs_status rr_tree_lookup(struct rr_tree *tree, const struct rr_object *directory,
+	struct rpcrdma_bytes name, struct rr_object *object);
+
+/* Finds name in directory as rr_tree_lookup() does, for a listing: does not open the object where that can be
+ * avoided, so that object->fd may be -1. The object is good for its attributes and its handle
+ * (rr_tree_handle()) alone. The errors are those of rr_tree_lookup(). */
+enum rr_vfs_status rr_tree_entry(struct rr_tree *tree, const struct rr_object *directory,
 	struct rpcrdma_bytes name, struct rr_object *object);
 
 /* Two numbers from a handle: place stands for the file system of the object (the fields export and device of

@@ -121,8 +121,9 @@ struct rr_handle_id rr_tree_id(
 	const struct rr_tree *tree, const struct rr_tree_root *root, const struct statx *st);
 
 /* Returns the node of an object that was just found as name in parent; makes the node where there is none.
- * Notes name and parent as the node's place. Takes fd, an O_PATH descriptor of the object: the node keeps it,
- * or it is closed. The node is not held. Returns NULL if there is no memory. parent must be held. */
+ * Notes name and parent as the node's place. Takes fd, an O_PATH descriptor of the object, or -1: the node
+ * keeps it, or it is closed. The node is not held. Returns NULL if there is no memory. parent must be held.
+ */
 struct rr_node *rr_tree_intern(
 	struct rr_tree *tree, struct rr_node *parent, const char *name, int fd, const struct statx *st);
 
@@ -131,8 +132,8 @@ struct rr_node *rr_tree_intern(
  * the directory's path. */
 uint64_t rr_tree_believed(const struct rr_tree *tree, const struct rr_node *directory);
 
-/* Fills in object from node, whose path_fd must be open, and from its attributes st; takes a reference to
- * node. */
+/* Fills in object from node, and from its attributes st; takes a reference to node. object->fd is -1 where
+ * the node has no path_fd. */
 void rr_tree_object(
 	struct rr_tree *tree, struct rr_node *node, const struct statx *st, struct rr_object *object);
 
@@ -161,9 +162,15 @@ int rr_tree_follow(struct rr_tree *tree, struct rr_node *node, char *path, struc
  * in root->mount_fd for open_by_handle_at(2); else closes fd, and root->mount_fd is -1. */
 void rr_tree_kernel_begin(struct rr_tree_root *root, int fd);
 
-/* Gets the kernel's handle of the object of fd. Returns false, and sets kernel->length to 0, where kernel
- * handles cannot be used below this root, or the handle is too long. */
-bool rr_tree_kernel_name(const struct rr_tree_root *root, int fd, struct rr_handle_kernel *kernel);
+/* Gets the kernel's handle of the object that has this name in the directory of fd, or of the object of fd
+ * where the name is empty. A symbolic link is not followed. Returns false, and sets kernel->length to 0,
+ * where kernel handles cannot be used below this root, or the handle is too long. */
+bool rr_tree_kernel_name(
+	const struct rr_tree_root *root, int fd, const char *name, struct rr_handle_kernel *kernel);
+
+/* Makes the handle of node, with this kernel handle of its object (length 0: none), unless it has a handle.
+ * The caller holds the lock. */
+void rr_tree_make_handle(struct rr_tree *tree, struct rr_node *node, const struct rr_handle_kernel *kernel);
 
 /* Opens the object of node, which is held, by its kernel handle, and writes into "below" the path below the
  * export's root at which the kernel knows the object. Returns 0, ESTALE if the object is gone, ENOENT if the
