@@ -90,16 +90,16 @@ queue_is_used(const struct rr_crew_place *entry)
 	return entry->busy > 0 || entry->share.owners > 0 || entry->share.others.jobs > 0;
 }
 
-/* Returns the index of the entry in queue->places for a place (a file system): the entry that the place had
- * last; else an entry without jobs, which then belongs to the place; else, where all entries have jobs, one
- * that the place then shares with another place. */
+/* Returns the index of the entry in queue->places for a place (a file system), for its bulk jobs or for the
+ * others: the entry that these had last; else an entry without jobs, which then belongs to the place; else,
+ * where all entries have jobs, one that the place then shares with another place. */
 static uint32_t
-queue_place(struct rr_crew_queue *queue, uint64_t place)
+queue_place(struct rr_crew_queue *queue, uint64_t place, bool bulk)
 {
 	uint32_t vacant = RR_CREW_PLACES;
 
 	for (uint32_t i = 0; i < RR_CREW_PLACES; i++) {
-		if (queue->places[i].place == place)
+		if (queue->places[i].place == place && queue->places[i].bulk == bulk)
 			return i;
 		if (!queue_is_used(&queue->places[i]) && vacant == RR_CREW_PLACES)
 			vacant = i;
@@ -107,20 +107,22 @@ queue_place(struct rr_crew_queue *queue, uint64_t place)
 	if (vacant == RR_CREW_PLACES)
 		return (uint32_t)(place % RR_CREW_PLACES);
 	queue->places[vacant].place = place;
+	queue->places[vacant].bulk = bulk;
 	rr_crew_share_init(&queue->places[vacant].share);
 	return vacant;
 }
 
 /* Tells whether one more job may begin in the file system of this entry. A first job always may. A further
  * job may where fewer threads work there than are free, so that a file system that hangs leaves threads to
- * the others. Where the place has the bit RR_CREW_BULK, at most queue->bulk_max jobs may run; for the place
- * RR_CREW_ANYWHERE there is no bound. */
+ * the others. Of bulk jobs, at most queue->bulk_max may run; for the other jobs of the place RR_CREW_ANYWHERE
+ * there is no bound. */
 static bool
 queue_has_room(const struct rr_crew_queue *queue, const struct rr_crew_place *entry)
 {
-	if (entry->place & RR_CREW_BULK && entry->busy >= queue->bulk_max)
+	if (entry->bulk && entry->busy >= queue->bulk_max)
 		return false;
-	return entry->place == RR_CREW_ANYWHERE || entry->busy == 0 || entry->busy < queue->max - queue->busy;
+	return (entry->place == RR_CREW_ANYWHERE && !entry->bulk) || entry->busy == 0 ||
+	       entry->busy < queue->max - queue->busy;
 }
 
 /* Puts a job that does not wait for other jobs any more behind the ready jobs of its owner. */
@@ -129,7 +131,7 @@ queue_make_ready(struct rr_crew_queue *queue, struct rr_crew_job *job)
 {
 	struct rr_crew_share *share;
 
-	job->at = queue_place(queue, job->place);
+	job->at = queue_place(queue, job->place, job->bulk);
 	share = &queue->places[job->at].share;
 	job->account = rr_crew_share_join(&queue->accounts, share, job->at, job->host, job->owner);
 	rr_list_append(&job->account->ready, &job->ready);
@@ -245,7 +247,7 @@ rr_crew_queue_end(struct rr_crew_queue *queue, struct rr_crew_slot *slot, uint64
 bool
 rr_crew_queue_move(struct rr_crew_queue *queue, struct rr_crew_slot *slot, uint64_t place)
 {
-	uint32_t to = queue_place(queue, place);
+	uint32_t to = queue_place(queue, place, queue->places[slot->place].bulk);
 
 	if (to == slot->place)
 		return true;

@@ -31,11 +31,9 @@ enum { RR_CREW_KEYS = 2, RR_CREW_PLACES = 32, RR_CREW_BUCKETS = 64 };
 /* The place of jobs that may keep all threads busy. */
 enum { RR_CREW_ANYWHERE = 0 };
 
-/* A place with this bit counts as a place of its own, beside the same number without the bit. It is for jobs
- * that use the processor for long and do not wait. At most RR_CREW_BULK_MAX jobs of such a place run at a
- * time, and no more than there are processors, but two in any case: more of them would not end sooner, and
- * would keep the processors from other jobs. */
-#define RR_CREW_BULK (UINT64_C(1) << 63)
+/* The bulk jobs of a place use the processor for long and do not wait. They count apart from the other jobs
+ * of that place. At most RR_CREW_BULK_MAX of them run at a time, and no more than there are processors, but
+ * two in any case: more of them would not end sooner, and would keep the processors from other jobs. */
 enum { RR_CREW_BULK_MAX = 8 };
 
 enum rr_crew_order { RR_CREW_CHANGE, RR_CREW_WRITE, RR_CREW_COMMIT };
@@ -53,6 +51,7 @@ struct rr_crew_node {
 
 struct rr_crew_job {
 	uint64_t place;
+	bool bulk;                   /* see RR_CREW_BULK_MAX */
 	uint64_t host, owner;        /* owner 0: the job is for nobody */
 	uint64_t keys[RR_CREW_KEYS]; /* 0: no key */
 	enum rr_crew_order order;    /* for all keys */
@@ -85,14 +84,16 @@ struct rr_crew_slot {
 };
 
 struct rr_crew_place {
-	uint64_t place;             /* as in struct rr_crew_job; counts only while there are jobs here */
+	/* As in struct rr_crew_job; they count only while there are jobs here. */
+	uint64_t place;
+	bool bulk;
 	uint32_t busy;              /* jobs at work */
 	struct rr_crew_share share; /* with the jobs that wait for a thread only */
 };
 
 struct rr_crew_queue {
 	uint32_t max, busy;               /* jobs at work: at most, and now */
-	uint32_t bulk_max;                /* the same of a place with RR_CREW_BULK */
+	uint32_t bulk_max;                /* the same of the bulk jobs of a place */
 	uint32_t count;                   /* jobs that wait, for earlier jobs or for a thread */
 	uint32_t ready;                   /* of these, jobs that wait for a thread only */
 	uint32_t turn;                    /* index of the place from which the next search for a job begins */
@@ -122,8 +123,8 @@ void rr_crew_queue_begin(struct rr_crew_queue *queue, struct rr_crew_job *job, s
  * which the job was at work, in nanoseconds. */
 void rr_crew_queue_end(struct rr_crew_queue *queue, struct rr_crew_slot *slot, uint64_t spent);
 
-/* Notes that the job in the slot works in another place (file system) from now on. Returns false where that
- * place has no room: the job then still counts for its old place. */
+/* Notes that the job in the slot works in another place (file system) from now on; a bulk job stays one.
+ * Returns false where that place has no room: the job then still counts for its old place. */
 bool rr_crew_queue_move(struct rr_crew_queue *queue, struct rr_crew_slot *slot, uint64_t place);
 
 /* Removes a job that was not begun from the queue. */

@@ -48,6 +48,13 @@ add(struct crowd *crowd, int i, uint64_t place, enum rr_crew_order order, uint64
 	rr_crew_queue_add(&crowd->queue, &crowd->jobs[i]);
 }
 
+static void
+add_bulk(struct crowd *crowd, int i, uint64_t place)
+{
+	crowd->jobs[i] = (struct rr_crew_job){ .place = place, .bulk = true };
+	rr_crew_queue_add(&crowd->queue, &crowd->jobs[i]);
+}
+
 /* Adds a job of this owner of this host, in any place and without keys. */
 static void
 add_of(struct crowd *crowd, int i, uint64_t host, uint64_t owner)
@@ -282,7 +289,7 @@ few_bulk_jobs_are_at_work_at_a_time(void **state)
 		rr_crew_queue_free(&crowd->queue);
 		assert_int_equal(rr_crew_queue_init(&crowd->queue, &rr_env_system, 64, processors[run]), 0);
 		for (int i = 0; i < 20; i++)
-			add(crowd, i, 100 | RR_CREW_BULK, RR_CREW_CHANGE, 0, 0);
+			add_bulk(crowd, i, 100);
 		for (uint32_t i = 0; i < most[run]; i++)
 			rr_crew_queue_begin(&crowd->queue, rr_crew_queue_next(&crowd->queue), &slots[i]);
 		assert_null(rr_crew_queue_next(&crowd->queue));
@@ -292,6 +299,36 @@ few_bulk_jobs_are_at_work_at_a_time(void **state)
 		rr_crew_queue_end(&crowd->queue, &slots[0], 1000);
 		assert_ptr_equal(rr_crew_queue_next(&crowd->queue), &crowd->jobs[most[run]]);
 	}
+}
+
+/* The number of a place is made of a random one: each of its bits may be set. */
+static void
+no_number_of_a_place_makes_bulk_jobs(void **state)
+{
+	struct crowd *crowd = *state;
+
+	for (int i = 0; i < 10; i++)
+		add(crowd, i, UINT64_MAX, RR_CREW_CHANGE, 0, 0);
+	for (int i = 0; i < MAX / 2; i++)
+		assert_int_equal(begin(crowd), i);
+	assert_int_equal(begin(crowd), -1);
+}
+
+/* A bulk job stays one in the file system that it crosses into, and one is counted there. */
+static void
+bulk_jobs_stay_bulk_jobs_elsewhere(void **state)
+{
+	struct crowd *crowd = *state;
+
+	for (int i = 0; i < 4; i++)
+		add_bulk(crowd, i, 100);
+	assert_int_equal(begin(crowd), 0);
+	assert_int_equal(begin(crowd), 1);
+	assert_int_equal(begin(crowd), -1);
+	assert_true(rr_crew_queue_move(&crowd->queue, slot_of(crowd, 0), 200));
+	assert_true(rr_crew_queue_move(&crowd->queue, slot_of(crowd, 1), 200));
+	assert_int_equal(begin(crowd), 2);
+	assert_false(rr_crew_queue_move(&crowd->queue, slot_of(crowd, 2), 200));
 }
 
 static void
@@ -363,6 +400,8 @@ main(void)
 		cmocka_unit_test_setup_teardown(a_host_has_one_turn_whatever_its_owners, setup, teardown),
 		cmocka_unit_test_setup_teardown(an_owner_is_charged_with_what_its_jobs_took, setup, teardown),
 		cmocka_unit_test_setup_teardown(few_bulk_jobs_are_at_work_at_a_time, setup, teardown),
+		cmocka_unit_test_setup_teardown(no_number_of_a_place_makes_bulk_jobs, setup, teardown),
+		cmocka_unit_test_setup_teardown(bulk_jobs_stay_bulk_jobs_elsewhere, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			a_job_that_crosses_into_a_full_place_is_refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(

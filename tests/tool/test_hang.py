@@ -9,7 +9,7 @@ import tempfile
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from fuse import CONTENT, FLUSH, Hanging
+from fuse import CONTENT, FLUSH, READ, Hanging
 from tap import Server, Tap
 
 TOOL = os.path.abspath(sys.argv[1])
@@ -93,9 +93,9 @@ def closed(folder):
         os.makedirs(f"{folder}/{path}")
     with open(f"{folder}/other/file", "w") as file:
         file.write("other")
-    with Hanging(f"{folder}/served/mounted", True, FLUSH) as hanging, Server(TOOL, f"{folder}/served") as server:
+    with Hanging(f"{folder}/served/mounted") as hanging, Server(TOOL, f"{folder}/served") as server:
         tap.result(cat(server, "mounted/file") == CONTENT, "files are closed while the file system answers")
-        hanging.hangs.set()
+        hanging.hang(FLUSH, after=READ)
         readers = [subprocess.Popen([TOOL, "cat", server.url + "mounted/file"], stdout=subprocess.DEVNULL,
                                     stderr=subprocess.DEVNULL) for _ in range(WAITING)]
         tap.result(hanging.asked.wait(60), "the file system does not answer when a file is closed")

@@ -141,14 +141,14 @@ posix_as_caller(struct rr_posix_work *work)
 }
 
 /* Is called before a job's operation uses another file system, which place stands for: makes the crew count
- * the job for that file system from now on. A job for the processor stays one there (RR_CREW_BULK). Returns
+ * the job for that file system from now on. Returns
  * false where too many jobs work there, so that the operation must not use it now. */
 static bool
 posix_job_crosses(void *ctx, uint64_t place)
 {
 	struct rr_posix_job *job = ctx;
 
-	return rr_crew_move(job->work.posix->crew, &job->crew, place | (job->crew.place & RR_CREW_BULK));
+	return rr_crew_move(job->work.posix->crew, &job->crew, place);
 }
 
 /* Does the operation of a job, or the rest of a read, in a thread of the crew; member is the tree of this
@@ -207,9 +207,9 @@ posix_storer(struct rr_posix *posix, uint64_t place)
 }
 
 /* Sets the job's place, which stands for the file system in which the object of its call lies, or the second
- * of two objects. Also sets the keys by which the crew orders jobs: they stand for the objects that the
- * operation changes. Takes references to the opens of the objects, so that they exist until the operation
- * ends. */
+ * of two objects, or the open of a lock. Also sets the keys by which the crew orders jobs: they stand for the
+ * objects that the operation changes. Takes references to the opens of the objects, so that they exist until
+ * the operation ends. */
 static void
 posix_job_place(struct rr_posix_job *job)
 {
@@ -234,6 +234,7 @@ posix_job_place(struct rr_posix_job *job)
 	if (row->open) {
 		job->work.opens[0] = *(struct rr_vfs_open **)rr_vfs_member(job->work.call, row->open);
 		rr_posix_open_hold(job->work.opens[0]);
+		job->crew.place = job->work.opens[0]->place;
 	}
 }
 
@@ -303,7 +304,7 @@ posix_ring_begin(struct rr_posix_job *job)
 /* Makes a job for an operation that the loop's thread did not do, and gives the job to the ring (io_uring) or
  * to the crew. Returns RR_VFS_PENDING, or a status with which the operation has ended, because there was no
  * memory. The rest of a read has its memory already: rr_crewed_equip() fails only for a whole operation,
- * which holds no object yet. A listing uses the processor for long (RR_CREW_BULK). */
+ * which holds no object yet. A listing uses the processor for long. */
 static enum rr_vfs_status
 posix_begin_later(struct rr_posix_work *work)
 {
@@ -328,8 +329,7 @@ posix_begin_later(struct rr_posix_work *work)
 	job->crew.done = posix_job_done;
 	job->store.done = posix_job_stored;
 	job->storer = posix_job_storer(posix, job);
-	if (work->row->flags & RR_VFS_LISTS)
-		job->crew.place |= RR_CREW_BULK;
+	job->crew.bulk = work->row->flags & RR_VFS_LISTS;
 	work->call->job = job;
 	if (!posix_ring_begin(job))
 		rr_crew_add(posix->crew, &job->crew);
