@@ -8,6 +8,9 @@
 
 #include "fence.h"
 
+/* Octets: the inline thresholds of stage_config(). */
+enum { STAGE_INLINE = 4096 };
+
 static void *
 stage_realloc(void *ctx, void *old, size_t size)
 {
@@ -61,10 +64,22 @@ stage_init(struct stage *stage)
 	rr_timer_init(&stage->ticker, stage_ticked);
 }
 
+struct rr_engine_config
+stage_config(const struct rr_engine_config *config)
+{
+	struct rr_engine_config on = config ? *config : rr_engine_config_default;
+
+	if (on.inline_send == rr_engine_config_default.inline_send)
+		on.inline_send = STAGE_INLINE;
+	if (on.inline_receive == rr_engine_config_default.inline_receive)
+		on.inline_receive = STAGE_INLINE;
+	return on;
+}
+
 void
 stage_engine(struct stage *stage, const struct rr_engine_config *config, rr_fabric_new *make)
 {
-	struct rr_engine_config on = config ? *config : rr_engine_config_default;
+	struct rr_engine_config on = stage_config(config);
 
 	if (make)
 		on.make = make;

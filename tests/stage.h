@@ -31,6 +31,11 @@ void stage_init(struct stage *stage);
 /* Makes an engine. config NULL: the default; make NULL: providers as a user's engine has them. */
 void stage_engine(struct stage *stage, const struct rr_engine_config *config, rr_fabric_new *make);
 
+/* Returns the configuration of such an engine: a copy of config, or the default where config is NULL. Inline
+ * thresholds that are the default ones become 4096 octets, for which the lengths in tests are made; most
+ * peers have these. */
+struct rr_engine_config stage_config(const struct rr_engine_config *config);
+
 /* Makes a loop without an engine. */
 void stage_loop(struct stage *stage);
 

@@ -49,7 +49,7 @@ struct rpcrdma_engine_config {
 	/*
 	 * The largest RDMA Send, in octets, that this side sends, and that it receives (RFC 8166, section
 	 * 3.3.2, inline threshold; RFC 8797 announces both to the peer): multiples of 1024 from 1024 to
-	 * 262144. 4096.
+	 * 262144. 12288.
 	 */
 	uint32_t inline_send, inline_receive;
 	/* Calls that may be under way on a connection: a client asks for this number, and a server grants it

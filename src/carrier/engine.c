@@ -13,8 +13,9 @@
 enum { CREDITS_MAX = 16384, MESSAGE_MIN = 1024, MESSAGE_MAX = 1 << 30 };
 
 const struct rr_engine_config rr_engine_config_default = {
-	.inline_send = 4096,
-	.inline_receive = 4096,
+	/* Calls and replies with 8 KiB of data, and their headers, go inline. */
+	.inline_send = 12288,
+	.inline_receive = 12288,
 	.credits = 64,
 	.message_max = (1 << 20) + (64 << 10),
 	/* RFC 8267, 6.4.2: a Read list with "either a Position Zero Read chunk, one Read chunk with a

@@ -105,7 +105,7 @@ struct rr_engine_config {
 	rr_fabric_new *make;
 };
 
-/* The default values: Sends of 4096 octets both ways, 64 credits, messages of 1 MiB + 64 KiB, 300 segments,
+/* The default values: Sends of 12 KiB both ways, 64 credits, messages of 1 MiB + 64 KiB, 300 segments,
  * 64 chunks, 64 MiB of payload memory, remote invalidation, responder-provided Read chunks, 1024
  * connections. */
 extern const struct rr_engine_config rr_engine_config_default;

@@ -348,7 +348,7 @@ the_least_size_of_a_reply_decides_on_a_reply_chunk(void **state)
 	assert_int_equal(rpcrdma_client_counters(world->client, &counters), 0);
 	assert_int_equal(counters.replies_left, 1);
 	assert_int_equal(counters.why_reply, 0);
-	config.reply_min = 8000;
+	config.reply_min = 16000;
 	assert_int_equal(rpcrdma_client_call_and_wait(world->client, &config), 0);
 	assert_int_equal(rpcrdma_client_counters(world->client, &counters), 0);
 	assert_int_equal(counters.replies_left, 1);

@@ -87,10 +87,10 @@ what_was_negotiated_is_told(void **state)
 	assert_int_equal(negotiated.inline_call, 4096);
 	assert_int_equal(negotiated.inline_reply, 4096);
 	assert_int_equal(negotiated.credits_asked, 64);
-	assert_int_equal(negotiated.own_send, 4096);
-	assert_int_equal(negotiated.own_receive, 4096);
-	assert_int_equal(negotiated.peer_send, 4096);
-	assert_int_equal(negotiated.peer_receive, 4096);
+	assert_int_equal(negotiated.own_send, 12288);
+	assert_int_equal(negotiated.own_receive, 12288);
+	assert_int_equal(negotiated.peer_send, 12288);
+	assert_int_equal(negotiated.peer_receive, 12288);
 	/* The first message of version 2, which no call is, may have been answered or not. */
 	assert_in_range(negotiated.credits_used, 0, 1);
 	assert_int_equal(world_call(world->client, CALC_NULL, NULL, NULL, NULL, 0), 0);

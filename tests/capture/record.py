@@ -12,7 +12,7 @@ import time
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from tap import Server, free_port
 
-SIZES = (0, 1, 2, 3, 4, 999, 2048, 4095, 4096, 4097, 65537, 524288, 1048576, 1048577, 5 << 20)
+SIZES = (0, 1, 2, 3, 4, 999, 2048, 4095, 4096, 4097, 12288, 12289, 65537, 524288, 1048576, 1048577, 5 << 20)
 
 
 def require(reason, condition):
@@ -75,7 +75,7 @@ def work(tool, server, directory, version):
 
     for command, *arguments in (["ping", "-c", "2", url()], ["cp", "-r", f"{directory}/in", url("copy")],
                                 ["ls", "-l", url("copy/many")], ["stat", url("copy/long-link")],
-                                ["cp", "-r", url("copy"), f"{directory}/out"], ["cat", url("copy/file-4097")]):
+                                ["cp", "-r", url("copy"), f"{directory}/out"], ["cat", url("copy/file-12289")]):
         subprocess.run([tool, command, "--rpcrdma-version", version, *arguments], check=True,
                        stdout=subprocess.DEVNULL)
     if version == "2":

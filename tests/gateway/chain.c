@@ -53,10 +53,11 @@ static void
 start_far_gateway(struct chain *chain, const struct rr_engine_config *config, bool over_tcp,
 	struct sockaddr_in *address)
 {
+	struct rr_engine_config own = stage_config(config);
 	struct rr_gateway_config far = { .route_count = 0 };
 	struct rr_loop *loop = chain->world->stage.engine->loop;
 
-	assert_int_equal(rr_engine_new(&chain->world->stage.env, config, &chain->engine), 0);
+	assert_int_equal(rr_engine_new(&chain->world->stage.env, &own, &chain->engine), 0);
 	chain->turning.ready = turn_far_engine;
 	assert_int_equal(
 		rr_loop_watch(loop, &chain->turning, rr_loop_fd(chain->engine->loop), RR_READABLE), 0);

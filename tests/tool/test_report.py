@@ -98,14 +98,14 @@ def main():
                        "ping --json has a histogram of all calls", [told])
             tap.result(1 <= told["credits_min"] <= told["credits_max"] <= told["credits_asked"],
                        "ping --json has the extremes of the credits", [told])
-            tap.result((told["own_send"], told["own_receive"], told["peer_send"], told["peer_receive"]) == (4096,) * 4,
+            tap.result((told["own_send"], told["own_receive"], told["peer_send"], told["peer_receive"]) == (12288,) * 4,
                        "ping --json has the sizes of both sides", [told])
             asked = subprocess.Popen([TOOL, "ping", "-c", "100000", "-i", "0.01", server.url], stdout=subprocess.PIPE)
             while b"NULL 2" not in asked.stdout.readline():
                 pass
             text = report(server)
-            tap.result(re.search(r"^  127.0.0.1:\d+: iwarp version \d, thresholds 4096 and 4096 \(own 4096 and 4096, peer's 4096 "
-                                 r"and 4096\), credits asked \d+, granted \d+ \(\d+ to \d+\), remote invalidation yes\n"
+            tap.result(re.search(r"^  127.0.0.1:\d+: iwarp version \d, thresholds 12288 and 12288 \(own 12288 and 12288, peer's 12288 "
+                                 r"and 12288\), credits asked \d+, granted \d+ \(\d+ to \d+\), remote invalidation yes\n"
                                  r"    calls \d+\n    replies \d+\n", text, re.MULTILINE),
                        "SIGUSR1 has the server tell of each connection", [text])
             asked.kill()

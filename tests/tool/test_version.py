@@ -47,7 +47,7 @@ def properties(work):
             result = run("ping", "--json", "-c", "3", "-i", "0.01", "--rpcrdma-version", version, server.url)
             told = json.loads(result.stdout)
             size = told.get("properties", {}).get("receive_buffer_size")
-            tap.result(size == ({"own": 4096, "peer": 16384} if version == "2" else None), f"properties of version {version}", [told])
+            tap.result(size == ({"own": 12288, "peer": 16384} if version == "2" else None), f"properties of version {version}", [told])
 
 
 def every_command(work, url):
