@@ -9,6 +9,7 @@
 #include "base/address.h"
 #include "base/list.h"
 #include "base/text.h"
+#include "base/tls/tls.h"
 #include "carrier/counters.h"
 #include "carrier/engine.h"
 #include "wire/properties.h"
@@ -249,20 +250,12 @@ rr_exchange_refuse(struct rr_exchange *exchange)
 
 /* ---- Where carriers come from ---- */
 
-/* That a connection over TCP is to be inside of TLS (RFC 9289). */
-struct rr_secure {
-	struct rr_tls *tls; /* the certificates of this side: base/tls/tls.h */
-	const char *name;   /* of the server: its certificate must have this name, or this address */
-	bool optional;      /* if the server has no TLS, the connection goes on without it */
-};
-
 /* The address to connect to, or to listen at, and the transport that moves the messages. */
 struct rr_carrier_place {
 	enum rr_transport transport;
 	const struct sockaddr *address;
 	socklen_t size;
-	const struct rr_secure
-		*secure; /* lives as long as the carrier; NULL: without TLS. Over RDMA there is none */
+	const struct rr_secure *secure; /* lives as long as the carrier; NULL: without TLS */
 };
 
 /* Begins to connect to an address, and stores the new carrier, which the caller owns, in *carrier.

@@ -9,6 +9,7 @@
 #include "base/share/pool.h"
 #include "base/share/spread.h"
 #include "base/text.h"
+#include "base/tls/handshakes.h"
 #include "carrier/post.h"
 
 /* The transports, by which messages move. */
@@ -90,11 +91,11 @@ struct rr_engine_config {
 	 * have one listener only. */
 	bool adapters_elsewhere;
 	uint32_t connection_max; /* connections accepted at a time */
-	/* Connections that are accepted over TCP may go into TLS with these certificates. NULL: there is no
-	 * TLS. It is the caller's, and lives as long as the engine. */
+	/* Connections that are accepted over TCP or iWARP may go into TLS with these certificates. NULL:
+	 * there is no TLS. It is the caller's, and lives as long as the engine. */
 	struct rr_tls *tls;
 	uint8_t tls_refused; /* bit s: with tls, calls over TCP by connections of the enum rr_security s are
-				denied */
+				denied, and such connections over RDMA declined */
 	uint32_t poll;       /* us: the limit of rr_loop_poll(), at most RR_ENGINE_POLL_MAX; 0: never */
 	/* Puts filters (glossary: fabrics that record or change what passes) before the fabric of each
 	 * provider; may be NULL. filter_ctx must outlive the engine. */
@@ -127,9 +128,10 @@ struct rpcrdma_engine {
 	 * or of an earlier one. So calls that wait for memory for their answers cannot hold all memory, nor
 	 * can results that wait until the client in the same engine reads them. */
 	struct rr_pool *arrivals, *results, *pool;
-	struct rr_shares shares;         /* of the pools, and of the connections that are allowed */
-	struct rr_spread_member *spread; /* NULL: each connection stays in the engine that accepted it */
-	struct rr_list carriers;         /* struct rr_carriers, one for each kind: carrier.h */
+	struct rr_shares shares;             /* of the pools, and of the connections that are allowed */
+	struct rr_tls_handshakes handshakes; /* of TLS, of all transports */
+	struct rr_spread_member *spread;     /* NULL: each connection stays in the engine that accepted it */
+	struct rr_list carriers;             /* struct rr_carriers, one for each kind: carrier.h */
 
 	/* The public interface, whose handle is the engine, uses the following members. */
 	struct rr_env own_env; /* env points to this if rpcrdma_engine_new() made the engine */

@@ -121,6 +121,10 @@ rr_fabric_connect(struct rr_fabric *fabric, const struct rr_connect *how, struct
 	if (!fabric_private_data_fits(ops, how->private_data, how->private_size))
 		return rr_fail(text, -RPCRDMA_ERR_INVAL, "%zu octets of private data are more than %u",
 			how->private_size, ops->limits.private_data_max);
+	if (how->secure && !how->secure->optional && !ops->session)
+		return rr_fail(text, -RPCRDMA_ERR_NOTSUP,
+			"an RDMA adapter has no TLS, which was demanded: use iWARP over sockets "
+			"(transport=iwarp)");
 	return ops->connect(fabric, how, endpoint, text);
 }
 
@@ -259,6 +263,12 @@ uint64_t
 rr_endpoint_moved(const struct rr_endpoint *endpoint)
 {
 	return endpoint->ops->moved ? endpoint->ops->moved(endpoint) : endpoint->moved;
+}
+
+const struct rr_tls_session *
+rr_endpoint_session(const struct rr_endpoint *endpoint)
+{
+	return endpoint->ops->session ? endpoint->ops->session(endpoint) : NULL;
 }
 
 const char *

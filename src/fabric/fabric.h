@@ -8,6 +8,8 @@
 #include "base/address.h"
 #include "base/loop.h"
 #include "base/text.h"
+#include "base/tls/handshakes.h"
+#include "base/tls/tls.h"
 
 /*
  * The RDMA provider interface: the RDMA operations that RPC-over-RDMA needs (RFC 8166, section 2.3.2), and no
@@ -134,6 +136,10 @@ struct rr_fabric_config {
 	/* IWARP: the member (base/share/spread.h) by which the listeners of this fabric share connections
 	 * with those of other engines; or NULL. */
 	struct rr_spread_member *spread;
+	/* IWARP: connections that are accepted may be inside of TLS, with these certificates; and the
+	 * handshakes of TLS of the loop. Both are the caller's. NULL: there is no TLS. */
+	struct rr_tls *tls;
+	struct rr_tls_handshakes *handshakes;
 };
 
 /* A configuration that is enough for a client or one server thread; the caller changes members of a copy. */
@@ -169,6 +175,8 @@ struct rr_connect {
 	size_t private_size;
 	rr_endpoint_handler *handler;
 	void *ctx;
+	/* That the connection is to be inside of TLS; lives as long as the endpoint. NULL: without TLS. */
+	const struct rr_secure *secure;
 };
 
 /* The functions of a provider. The front door (the functions below) has checked their arguments. */
@@ -196,6 +204,8 @@ struct rr_fabric_ops {
 	int (*corrupt)(struct rr_endpoint *endpoint);          /* NULL: the provider cannot do it */
 	uint64_t (*moved)(const struct rr_endpoint *endpoint); /* NULL: the endpoint's member moved counts */
 	void (*pay)(struct rr_endpoint *endpoint, struct rr_payer *const *payer); /* NULL: nobody can pay */
+	/* NULL: the provider has no TLS. */
+	const struct rr_tls_session *(*session)(const struct rr_endpoint *endpoint);
 	void (*disconnect)(struct rr_endpoint *endpoint);
 	void (*close)(struct rr_endpoint *endpoint);
 };
@@ -266,7 +276,7 @@ void rr_fabric_unlisten(struct rr_listener *listener);
 
 /* Makes an endpoint and begins to connect it; the event ESTABLISHED or DISCONNECTED follows. The private
  * data, which the peer gets, is copied. Errors that are returned at once: NOMEM, INVAL (private data too
- * long, family of the address), SYSTEM. */
+ * long, family of the address), SYSTEM, NOTSUP (TLS is demanded, and the provider has none). */
 int rr_fabric_connect(struct rr_fabric *fabric, const struct rr_connect *how, struct rr_endpoint **endpoint,
 	struct rr_text *text);
 
@@ -353,6 +363,9 @@ void rr_endpoint_close(struct rr_endpoint *endpoint);
 /* Returns the number of octets that the peer has taken and sent so far, including those of work requests
  * that are not complete. Returns 0 if the provider does not count octets. */
 uint64_t rr_endpoint_moved(const struct rr_endpoint *endpoint);
+
+/* Returns the session of TLS that the connection is inside of, or NULL if it is not, or not any more. */
+const struct rr_tls_session *rr_endpoint_session(const struct rr_endpoint *endpoint);
 
 /* Returns the peer's address as text, for messages. */
 const char *rr_endpoint_peer(const struct rr_endpoint *endpoint);

@@ -51,7 +51,7 @@ static const struct {
 	ONE(NFS4ERR_LOCKED, "somebody else locked it"),
 	ONE(NFS4ERR_SHARE_DENIED, "somebody else has it open, and lets nobody else"),
 	ONE(NFS4ERR_WRONGSEC, "the server wants another kind of authentication, or TLS "
-			      "(transport=tcp&xprtsec=tls or mtls)"),
+			      "(xprtsec=tls or mtls)"),
 	ONE(NFS4ERR_CLID_INUSE, "another client of the server has this name"),
 	ONE(NFS4ERR_RESOURCE, "the server is out of resources"),
 	ONE(NFS4ERR_MOVED, "the file system is on another server now"),

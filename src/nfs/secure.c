@@ -29,11 +29,12 @@ rr_secure_begin(const struct rr_url *url, struct rr_secure *secure, const struct
 	*used = NULL;
 	if (url->xprtsec == RR_URL_XPRTSEC_NONE)
 		return 0;
-	if (url->transport != RR_TRANSPORT_TCP && url->xprtsec == RR_URL_XPRTSEC_AUTO)
+	if (url->transport == RR_TRANSPORT_VERBS && url->xprtsec == RR_URL_XPRTSEC_AUTO)
 		return 0;
-	if (url->transport != RR_TRANSPORT_TCP)
+	if (url->transport == RR_TRANSPORT_VERBS)
 		return rr_fail(text, -RPCRDMA_ERR_INVAL,
-			"xprtsec protects RPC over TCP, not over RDMA: add transport=tcp to the URL");
+			"an RDMA adapter has no TLS: use iWARP over sockets (transport=iwarp), or TCP "
+			"(transport=tcp)");
 	/* xprtsec=tls: the client shows no certificate, even if it has one. */
 	if (mutual) {
 		files.cert = secure_file(url->tls_cert, "RPCRDMA_TLS_CERT");

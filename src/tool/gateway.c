@@ -228,7 +228,7 @@ static const struct rr_option gateway_options[] = {
 		.high = MESSAGE_MOST,
 		.at = offsetof(struct gateway_run, message_max) },
 	{ .name = "tls-only",
-		.help = "with --tls-cert: refuse calls over TCP that come without TLS",
+		.help = "with --tls-cert: refuse what comes without TLS, over TCP and over RDMA",
 		.kind = RR_OPTION_FLAG,
 		.at = offsetof(struct gateway_run, plain_refused) },
 	{ 0 },

@@ -9,7 +9,8 @@
 const struct rr_option rr_tool_secure_options[] = {
 	{ .name = "tls-cert",
 		.argument = "FILE",
-		.help = "offer TLS over TCP (RFC 9289) with this certificate, in PEM; SIGHUP takes a renewed "
+		.help = "offer TLS over TCP (RFC 9289) and iWARP with this certificate, in PEM; SIGHUP takes "
+			"a renewed "
 			"one",
 		.kind = RR_OPTION_TEXT,
 		.at = offsetof(struct rr_tool_secure, files.cert) },

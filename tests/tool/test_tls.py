@@ -7,15 +7,14 @@ import json
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from pki import Pki, server_options
+from recorder import Recorder
 from tap import Gateway, Server, Tap, free_port
 
 TOOL = os.path.abspath(sys.argv[1])
@@ -44,31 +43,6 @@ def ours(pki, ca="ca.pem", cert=None):
 def serving(top, *options, log="log"):
     with open(f"{top}/{log}", "w") as file, Server(TOOL, f"{top}/served", *options, tcp_port=free_port(), stderr=file) as server:
         yield server
-
-
-class Recorder:
-    """Passes TCP connections on to a port, and keeps what it sees."""
-
-    def __init__(self, port):
-        self.to, self.seen = port, bytearray()
-        self.listener = socket.create_server(("127.0.0.1", 0))
-        self.port = self.listener.getsockname()[1]
-        threading.Thread(target=self.accept, daemon=True).start()
-
-    def accept(self):
-        with contextlib.suppress(OSError):
-            while True:
-                near, far = self.listener.accept()[0], socket.create_connection(("127.0.0.1", self.to))
-                for one, other in ((near, far), (far, near)):
-                    threading.Thread(target=self.pass_on, args=(one, other), daemon=True).start()
-
-    def pass_on(self, one, other):
-        with contextlib.suppress(OSError):
-            while octets := one.recv(65536):
-                self.seen += octets
-                other.sendall(octets)
-        with contextlib.suppress(OSError):
-            other.shutdown(socket.SHUT_WR)
 
 
 def test_protected(top, pki):
@@ -117,8 +91,6 @@ def test_said(top, pki):
         with open(f"{top}/log") as file:
             log = file.read()
         tap.result(logged in log, f"{name}: the server's log says so", [log])
-    result = run("ls", "nfs://127.0.0.1:1/?xprtsec=tls")
-    check("TLS over RDMA: it is said that there is none", "not over RDMA" in result.stderr and result.returncode == 1, result)
     result = run("ls", url(1, "", "tls", "tls-ca=/nowhere"))
     check("a file that is not there", "/nowhere" in result.stderr and "No such file" in result.stderr and result.returncode == 1, result)
 
@@ -135,7 +107,7 @@ def test_rules(top, pki):
                     good = (result.returncode == 0) == wanted and (wanted or "xprtsec" in result.stderr)
                     check(f"xprtsec={words}, version {version}: {way} is {'served' if wanted else 'refused'}", good, result)
             result = run("ls", server.url)
-            check(f"xprtsec={words}: RDMA counts as none", (result.returncode == 0) == ("none" in words.split(":")), result)
+            check(f"xprtsec={words}: RDMA without TLS counts as none", (result.returncode == 0) == ("none" in words.split(":")), result)
     for words, options, text in (("tls", [], "needs --tls-cert"), ("mtls", server_options(pki)[:4], "needs --tls-cert and --tls-ca"),
                                  ("tls,ro", ["--tls-ca", "x"], "needs --tls-cert"), ("ssl", [], "none:tls:mtls")):
         result = run("serve", "--allow", f"*(xprtsec={words})", *options, f"{top}/served")
@@ -177,7 +149,8 @@ def test_gateway(top, pki):
         to = f"nfs://127.0.0.1:{server.tcp_port}/?transport=tcp&xprtsec=tls&tls-ca={pki.path('ca.pem')}"
         with Gateway(TOOL, to, *server_options(pki), "--tls-only") as gateway:
             for name, at, good in (("TLS", url(gateway.tcp_port, "", "tls", *ours(pki)), True),
-                                   ("RDMA", gateway.rdma_url, True), ("plain TCP", url(gateway.tcp_port, "", "none"), False)):
+                                   ("TLS over RDMA", f"{gateway.rdma_url}?xprtsec=tls&{ours(pki)[0]}", True),
+                                   ("plain RDMA", gateway.rdma_url, False), ("plain TCP", url(gateway.tcp_port, "", "none"), False)):
                 result = run("ls", at)
                 check(f"gateway with --tls-only: {name} is {'passed on' if good else 'refused'}", (result.returncode == 0) == good, result)
     result = run("gateway", "--listen", "tcp://127.0.0.1:1", "--to", "nfs://127.0.0.1:1/?transport=tcp", "--tls-only")

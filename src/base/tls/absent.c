@@ -35,10 +35,10 @@ rr_tls_is_mutual(const struct rr_tls *tls)
 }
 
 int
-rr_tls_open(struct rr_tls *tls, const char *name, rr_tls_receive *receive, void *ctx,
-	struct rr_tls_session **session)
+rr_tls_open(struct rr_tls *tls, const char *name, enum rr_tls_protocol protocol, rr_tls_receive *receive,
+	void *ctx, struct rr_tls_session **session)
 {
-	(void)tls, (void)name, (void)receive, (void)ctx, (void)session;
+	(void)tls, (void)name, (void)protocol, (void)receive, (void)ctx, (void)session;
 	return -RPCRDMA_ERR_NOMEM;
 }
 
@@ -55,6 +55,13 @@ rr_tls_read(struct rr_tls_session *session, const struct iovec *iov, int count, 
 	(void)session, (void)iov, (void)count, (void)text;
 	errno = EPROTO;
 	return -1;
+}
+
+bool
+rr_tls_has_heard(const struct rr_tls_session *session)
+{
+	(void)session;
+	return false;
 }
 
 bool

@@ -16,30 +16,6 @@ struct rr_tls {
 	SSL_CTX *context;
 };
 
-/* RFC 9289, 7.2: "The "sunrpc" string identifies SunRPC when used over TLS." RFC 7301, 3.1: a list of names,
- * each behind its length. */
-static const unsigned char context_protocols[] = "\6sunrpc";
-enum { CONTEXT_PROTOCOLS = sizeof(context_protocols) - 1 };
-
-/* Looks for "sunrpc" among the protocols that a client offers; called only if it offers any. RFC 7301, 3.2:
- * "In the event that the server supports no protocols that the client advertises, then the server SHALL
- * respond with a fatal "no_application_protocol" alert." */
-static int
-context_select(SSL *ssl, const unsigned char **selected, unsigned char *length, const unsigned char *offered,
-	unsigned int size, void *ctx)
-{
-	(void)ssl, (void)ctx;
-	for (unsigned at = 0; at < size; at += 1u + offered[at]) {
-		if (at + CONTEXT_PROTOCOLS > size ||
-			memcmp(offered + at, context_protocols, CONTEXT_PROTOCOLS) != 0)
-			continue;
-		*selected = offered + at + 1;
-		*length = CONTEXT_PROTOCOLS - 1;
-		return SSL_TLSEXT_ERR_OK;
-	}
-	return SSL_TLSEXT_ERR_ALERT_FATAL;
-}
-
 /* Is called with the result of each check of the peer's certificates. An authority whose list of revoked
  * certificates is not among the files revokes none. */
 static int
@@ -140,9 +116,7 @@ context_settle(const struct rr_tls *tls, SSL_CTX *context)
 		context, SSL_OP_NO_TICKET | SSL_OP_NO_RENEGOTIATION | SSL_OP_IGNORE_UNEXPECTED_EOF);
 	openssl->SSL_CTX_set_num_tickets(context, 0);
 	if (tls->is_server)
-		openssl->SSL_CTX_set_alpn_select_cb(context, context_select, NULL);
-	else
-		openssl->SSL_CTX_set_alpn_protos(context, context_protocols, CONTEXT_PROTOCOLS);
+		openssl->SSL_CTX_set_alpn_select_cb(context, rr_tls_select, NULL);
 }
 
 int

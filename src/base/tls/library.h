@@ -21,7 +21,7 @@
 	function(SSL_CTX_set_default_verify_paths) function(SSL_CTX_set_default_passwd_cb)                   \
 	function(SSL_CTX_use_certificate_chain_file) function(SSL_CTX_use_PrivateKey_file)                   \
 	function(SSL_CTX_check_private_key) function(SSL_CTX_get0_param)                                     \
-	function(SSL_CTX_set_alpn_select_cb) function(SSL_CTX_set_alpn_protos) function(SSL_CTX_set_num_tickets) \
+	function(SSL_CTX_set_alpn_select_cb) function(SSL_set_alpn_protos) function(SSL_CTX_set_num_tickets) \
 	function(SSL_set_msg_callback) function(SSL_new) function(SSL_free) function(SSL_ctrl)           \
 	function(SSL_set_bio) function(SSL_set_accept_state) function(SSL_set_connect_state)                 \
 	function(SSL_set1_host) function(SSL_get0_param) function(SSL_do_handshake) function(SSL_read_ex)    \
@@ -29,7 +29,7 @@
 	function(SSL_get_current_cipher) function(SSL_CIPHER_get_name) function(SSL_get_verify_result)       \
 	function(SSL_get0_alpn_selected) function(SSL_get1_peer_certificate)                                 \
 	function(SSL_load_client_CA_file) function(SSL_CTX_set_client_CA_list)                               \
-	function(SSL_set_default_read_buffer_len)
+	function(SSL_set_default_read_buffer_len) function(SSL_get_rbio)
 
 #define RR_TLS_CRYPTO(function)                                                                              \
 	function(BIO_meth_new) function(BIO_meth_free) function(BIO_meth_set_read) function(BIO_meth_set_write)                      \
@@ -61,6 +61,11 @@ int rr_tls_library_load(struct rr_text *text);
 /* session.c: makes the table of functions of the source and the sink of sessions. Returns NULL if there is no
  * memory. */
 BIO_METHOD *rr_tls_octets_new(void);
+
+/* session.c: is OpenSSL's callback by which a server chooses among the protocols that a client offers; called
+ * only if the client offers any. */
+int rr_tls_select(SSL *ssl, const unsigned char **selected, unsigned char *length,
+	const unsigned char *offered, unsigned int size, void *ctx);
 
 /* reason.c: writes into text why the handshake of the session failed, and what to do. name: of the server, at
  * the side of the client; else NULL. */

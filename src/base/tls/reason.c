@@ -48,8 +48,9 @@ static const struct {
 	{ SSL_AD_ACCESS_DENIED, NULL },
 	{ SSL_AD_CERTIFICATE_REQUIRED,
 		"the server wants a certificate of this client: xprtsec=mtls with tls-cert and tls-key" },
-	{ SSL_AD_NO_APPLICATION_PROTOCOL,
-		"the peer speaks TLS, but not RPC (sunrpc) inside of it: is the port right?" },
+	{ SSL_AD_NO_APPLICATION_PROTOCOL, "the peer speaks TLS, but not RPC inside of it (sunrpc over TCP, "
+					  "rpcrdma-mpa over iWARP): is the "
+					  "port right?" },
 	{ SSL_AD_PROTOCOL_VERSION, "the peer has no TLS 1.3: RPC with TLS needs it (RFC 9289)" },
 };
 

@@ -24,7 +24,8 @@ enum {
 
 struct rr_tls_session {
 	SSL *ssl;
-	bool is_server, shaken, held, more, ended, broken;
+	enum rr_tls_protocol protocol;
+	bool is_server, shaken, held, heard, more, ended, broken;
 	bool asked;       /* the server has asked for a certificate of this side */
 	bool has_own;     /* this side has a certificate */
 	int error;        /* errno of the caller's function for reading; 0: it did not fail */
@@ -59,6 +60,7 @@ session_get(BIO *bio, char *data, int size)
 	else if (got < 0)
 		session->error = errno;
 	session->ended |= got == 0;
+	session->heard |= got > 0;
 	return (int)got;
 }
 
@@ -129,6 +131,59 @@ rr_tls_octets_new(void)
 	return method;
 }
 
+/* ---- The protocol inside ---- */
+
+/* RFC 7301, 3.1: a list of names, each behind its length; and whether the peer must know ALPN. RFC 9289, 7.2:
+ * "The "sunrpc" string identifies SunRPC when used over TLS." */
+static const struct {
+	unsigned char list[16];
+	unsigned size;
+	bool required;
+} session_protocols[RR_TLS_PROTOCOLS] = {
+	[RR_TLS_SUNRPC] = { "\6sunrpc", 7, false },
+	[RR_TLS_MPA] = { "\13rpcrdma-mpa", 12, true },
+};
+
+/* RFC 7301, 3.2: "In the event that the server supports no protocols that the client advertises, then the
+ * server SHALL respond with a fatal "no_application_protocol" alert." */
+int
+rr_tls_select(SSL *ssl, const unsigned char **selected, unsigned char *length, const unsigned char *offered,
+	unsigned int size, void *ctx)
+{
+	const struct rr_tls_session *session = rr_tls_library.BIO_get_data(rr_tls_library.SSL_get_rbio(ssl));
+	const unsigned char *own = session_protocols[session->protocol].list;
+	unsigned own_size = session_protocols[session->protocol].size;
+
+	(void)ctx;
+	for (unsigned at = 0; at < size; at += 1u + offered[at]) {
+		if (at + own_size > size || memcmp(offered + at, own, own_size) != 0)
+			continue;
+		*selected = offered + at + 1;
+		*length = (unsigned char)(own_size - 1);
+		return SSL_TLSEXT_ERR_OK;
+	}
+	return SSL_TLSEXT_ERR_ALERT_FATAL;
+}
+
+/* Checks the protocol that was chosen, if any was. */
+static int
+session_check_protocol(const struct rr_tls_session *session, struct rr_text *text)
+{
+	const unsigned char *own = session_protocols[session->protocol].list, *chosen = NULL;
+	const char *name = (const char *)own + 1;
+	unsigned length = 0;
+
+	rr_tls_library.SSL_get0_alpn_selected(session->ssl, &chosen, &length);
+	if (length == 0 && session_protocols[session->protocol].required)
+		return rr_fail(text, -RPCRDMA_ERR_PEER,
+			"the peer speaks TLS, but does not say that %s goes inside of it: is the port right?",
+			name);
+	if (length > 0 && (length != own[0] || memcmp(chosen, name, length) != 0))
+		return rr_fail(text, -RPCRDMA_ERR_PEER,
+			"the server chose a protocol other than %s inside of TLS", name);
+	return 0;
+}
+
 /* ---- Beginning and end ---- */
 
 /* Is called with each message of the protocol: counts the key updates of the peer, each of which costs this
@@ -190,17 +245,21 @@ session_begin(struct rr_tls_session *session, const char *name)
 		return true;
 	}
 	openssl->SSL_set_connect_state(session->ssl);
-	return session_expect(session, name);
+	/* Unlike its other functions, this one of OpenSSL returns 0 if it succeeded. */
+	return openssl->SSL_set_alpn_protos(session->ssl, session_protocols[session->protocol].list,
+		       session_protocols[session->protocol].size) == 0 &&
+	       session_expect(session, name);
 }
 
 int
-rr_tls_open(struct rr_tls *tls, const char *name, rr_tls_receive *receive, void *ctx,
-	struct rr_tls_session **result)
+rr_tls_open(struct rr_tls *tls, const char *name, enum rr_tls_protocol protocol, rr_tls_receive *receive,
+	void *ctx, struct rr_tls_session **result)
 {
 	struct rr_tls_session *session = calloc(1, sizeof(*session));
 
 	if (!session)
 		return -RPCRDMA_ERR_NOMEM;
+	session->protocol = protocol;
 	session->receive = receive;
 	session->ctx = ctx;
 	session->is_server = rr_tls_is_server(tls);
@@ -260,14 +319,10 @@ session_note_peer(struct rr_tls_session *session)
 static int
 session_shaken(struct rr_tls_session *session, struct rr_text *text)
 {
-	const unsigned char *protocol = NULL;
-	unsigned length = 0;
+	int error = session_check_protocol(session, text);
 
-	rr_tls_library.SSL_get0_alpn_selected(session->ssl, &protocol, &length);
-	/* Servers that know no ALPN, such as Linux's, choose none. */
-	if (length > 0 && (length != strlen("sunrpc") || memcmp(protocol, "sunrpc", length) != 0))
-		return rr_fail(text, -RPCRDMA_ERR_PEER,
-			"the server chose a protocol other than sunrpc inside of TLS");
+	if (error)
+		return error;
 	session_note_peer(session);
 	rr_tls_library.SSL_set_default_read_buffer_len(session->ssl, SESSION_INPUT);
 	session->shaken = true;
@@ -350,6 +405,12 @@ rr_tls_read(struct rr_tls_session *session, const struct iovec *iov, int count, 
 	}
 	session->more = true;
 	return (ssize_t)total;
+}
+
+bool
+rr_tls_has_heard(const struct rr_tls_session *session)
+{
+	return session->heard;
 }
 
 bool

@@ -56,16 +56,34 @@ void rr_tls_free(struct rr_tls *tls);
 /* Tells whether this side has a certificate; a server, whether it asks its clients for one. */
 bool rr_tls_is_mutual(const struct rr_tls *tls);
 
+/* That a connection is to be inside of TLS. */
+struct rr_secure {
+	struct rr_tls *tls; /* the certificates of this side */
+	const char *name;   /* of the server: its certificate must have this name, or this address */
+	bool optional;      /* if the server has no TLS, the connection goes on without it */
+};
+
 struct rr_tls_session;
 
 /* Reads up to size octets of the peer to data. Returns their number, 0 at the end of the peer's stream, or -1
  * with errno. */
 typedef ssize_t rr_tls_receive(void *ctx, void *data, size_t size);
 
+/* What goes inside of a session: the name of ALPN (RFC 7301) by which both sides say so. */
+enum rr_tls_protocol {
+	RR_TLS_SUNRPC, /* records of RPC (RFC 9289, 7.2). A peer that knows no ALPN is taken, as Linux's is */
+	RR_TLS_MPA,    /* MPA (RFC 5044): "rpcrdma-mpa", which both sides must name */
+	RR_TLS_PROTOCOLS
+};
+
+/* The first octet that a peer sends if it begins TLS: the content type `handshake` of a record (RFC 8446,
+ * 5.1). */
+enum { RR_TLS_FIRST_OCTET = 0x16 };
+
 /* Opens a session. name: of a client's session, the host name or the address that the server's certificate
  * must have; NULL for a server. Returns 0 or -RPCRDMA_ERR_NOMEM. */
-int rr_tls_open(struct rr_tls *tls, const char *name, rr_tls_receive *receive, void *ctx,
-	struct rr_tls_session **session);
+int rr_tls_open(struct rr_tls *tls, const char *name, enum rr_tls_protocol protocol, rr_tls_receive *receive,
+	void *ctx, struct rr_tls_session **session);
 
 /* Goes on with the handshake. Returns 1 when it is done, 0 if the peer must send something first, or an
  * error: PEER (its text says what is wrong and what to do), DISCONNECTED. Octets for the peer may wait in any
@@ -76,6 +94,9 @@ int rr_tls_shake(struct rr_tls_session *session, struct rr_text *text);
  * the peer has ended its stream; -1 with errno, which is EAGAIN if the peer must send more, and EPROTO if it
  * refused this side or broke the rules of TLS: text then says so. */
 ssize_t rr_tls_read(struct rr_tls_session *session, const struct iovec *iov, int count, struct rr_text *text);
+
+/* Tells whether any octet of the peer has come. */
+bool rr_tls_has_heard(const struct rr_tls_session *session);
 
 /* Tells whether the last rr_tls_read() ended because its pieces were full: octets of the peer may then be
  * inside of the session, for which no socket becomes readable. */

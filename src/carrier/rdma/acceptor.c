@@ -46,6 +46,23 @@ acceptor_has_room(struct rpcrdma_engine *engine, const struct rr_fabric *fabric,
 	       rr_shares_admit(&engine->shares, peer);
 }
 
+/* Tells whether the engine refuses connections that are protected as this one is. If so, declines it. */
+static bool
+acceptor_refuses(const struct rpcrdma_engine *engine, struct rr_endpoint *endpoint)
+{
+	const struct rr_tls_session *session = rr_endpoint_session(endpoint);
+	const char *peer = rr_endpoint_peer(endpoint);
+	struct rr_tls_facts facts = { 0 };
+
+	if (session)
+		rr_tls_facts(session, &facts);
+	if (!(engine->config.tls_refused & 1u << facts.security))
+		return false;
+	rr_log_peer(rr_loop_peer_log(engine->loop), peer, "%s: declined, as it comes without TLS", peer);
+	rr_endpoint_reject(endpoint, NULL, 0);
+	return true;
+}
+
 /* Declines a connection that a peer asks for, and logs why: there was no room for it (has_room is false), or
  * no memory. */
 static void
@@ -72,11 +89,15 @@ acceptor_requested(void *ctx, struct rr_endpoint *endpoint, const void *private_
 	struct rr_room *room = acceptor->room;
 	struct rpcrdma_engine *engine = room->base.engine;
 	struct rr_fabric *fabric = rr_endpoint_fabric(endpoint);
-	bool has_room = acceptor_has_room(engine, fabric, rr_endpoint_peer(endpoint));
-	struct rr_connection *connection =
-		has_room ? rr_rdma_new(room, fabric, rr_endpoint_peer(endpoint), false) : NULL;
+	struct rr_connection *connection = NULL;
+	bool has_room;
 	int error;
 
+	if (acceptor_refuses(engine, endpoint))
+		return;
+	has_room = acceptor_has_room(engine, fabric, rr_endpoint_peer(endpoint));
+	if (has_room)
+		connection = rr_rdma_new(room, fabric, rr_endpoint_peer(endpoint), false);
 	if (!connection) {
 		acceptor_decline(engine, endpoint, has_room);
 		return;

@@ -171,6 +171,9 @@ rdma_negotiated(const struct rr_carrier *carrier, struct rpcrdma_negotiated *neg
 		.read_chunks = rr_connection_read_chunks(connection),
 		.provided = connection->provided.exposed,
 		.provided_peak = connection->provided.peak,
+		.tls = connection->tls.version,
+		.tls_cipher = connection->tls.cipher,
+		.tls_mutual = connection->tls.security == RR_SECURITY_MTLS,
 	};
 	memcpy(negotiated->own_properties, properties->own, sizeof(properties->own));
 	memcpy(negotiated->peer_properties, properties->peer, sizeof(properties->peer));

@@ -194,13 +194,28 @@ driver_log_trace(const struct rr_connection *connection, int error)
 		rr_trace_log(&connection->trace, connection->base.engine->env, connection->base.peer);
 }
 
+/* Notes what protects the connection, which is inside of TLS or not from its beginning to its end. */
+static void
+driver_note_security(struct rr_connection *connection)
+{
+	const struct rr_tls_session *session = rr_endpoint_session(connection->endpoint);
+
+	if (!session)
+		return;
+	rr_tls_facts(session, &connection->tls);
+	connection->tls.peer = ""; /* lives with the session */
+	connection->base.source.security = (uint8_t)connection->tls.security;
+}
+
 /* Is called when the connection is established. On the side that connected, the event has the peer's private
  * data. The side that accepted got them with the request of the peer. */
 static void
 driver_established(struct rr_connection *connection, const struct rr_event *event)
 {
-	if (connection->is_active)
+	if (connection->is_active) {
 		rr_connection_set_peer(connection, event->data, event->length);
+		driver_note_security(connection);
+	}
 	rr_connection_established(connection);
 }
 
@@ -295,8 +310,7 @@ driver_set_endpoint(struct rr_connection *connection, struct rr_endpoint *endpoi
 /* Begins to connect to the address. The private data that the connection request carries tells the peer how
  * large inline messages to this side may be. Returns 0 or an error. */
 int
-rr_driver_connect(struct rr_connection *connection, const struct sockaddr *address, socklen_t size,
-	struct rr_text *text)
+rr_driver_connect(struct rr_connection *connection, const struct rr_carrier_place *to, struct rr_text *text)
 {
 	uint8_t data[RR_PRIVATE_DATA_SIZE];
 	struct rr_endpoint *endpoint;
@@ -304,7 +318,8 @@ rr_driver_connect(struct rr_connection *connection, const struct sockaddr *addre
 
 	driver_own_private_data(connection, data);
 	error = rr_fabric_connect(connection->fabric,
-		&(struct rr_connect){ address, size, data, sizeof(data), driver_on_event, connection },
+		&(struct rr_connect){
+			to->address, to->size, data, sizeof(data), driver_on_event, connection, to->secure },
 		&endpoint, text);
 	if (error)
 		return error;
@@ -319,6 +334,7 @@ rr_driver_accept(
 	uint8_t data[RR_PRIVATE_DATA_SIZE];
 
 	driver_set_endpoint(connection, endpoint);
+	driver_note_security(connection);
 	rr_connection_set_peer(connection, private_data, size);
 	driver_own_private_data(connection, data);
 	return rr_endpoint_accept(endpoint, driver_on_event, connection, data, sizeof(data));

@@ -45,6 +45,8 @@ provider_config(const struct rr_room *room, const struct rpcrdma_engine *engine)
 	fabric.crc = config->crc;
 	fabric.reuse_port = config->reuse_port;
 	fabric.spread = engine->spread;
+	fabric.tls = config->tls;
+	fabric.handshakes = &room->base.engine->handshakes;
 	return fabric;
 }
 
@@ -167,6 +169,9 @@ rr_provider_to(struct rr_room *room, const struct rr_carrier_place *to, struct r
 	case RR_TRANSPORT_IWARP:
 	case RR_TRANSPORT_TCP: break;
 	case RR_TRANSPORT_AUTO:
+		/* Adapters have no TLS. */
+		if (to->secure && !to->secure->optional)
+			break;
 		if (rr_address_source(to->address, to->size, &source) == 0)
 			adapters = provider_adapters_of(room, (struct sockaddr *)&source, sizeof(source));
 		break;

@@ -108,7 +108,7 @@ rdma_connect(struct rr_carriers *carriers, const struct rr_carrier_place *to,
 		return rr_fail(text, -RPCRDMA_ERR_NOMEM, "no memory for a connection");
 	rr_carrier_attach(&connection->base, events, ctx);
 	rr_negotiation_init(connection, to->address, to->size);
-	error = rr_driver_connect(connection, to->address, to->size, text);
+	error = rr_driver_connect(connection, to, text);
 	if (error) {
 		rr_rdma_free(connection);
 		return error;

@@ -54,7 +54,6 @@ tcp_begin(struct rpcrdma_engine *engine, struct rr_carriers **carriers)
 	if (!new)
 		return -RPCRDMA_ERR_NOMEM;
 	new->base.engine = engine;
-	rr_list_init(&new->handshakes);
 	rr_tcp_keep_slots(new);
 	rr_tcp_keep_exchanges(new);
 	*carriers = &new->base;

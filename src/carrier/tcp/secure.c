@@ -4,49 +4,25 @@
  * encrypted is sent from its own memory. */
 #include <errno.h>
 #include <string.h>
-#include <sys/socket.h>
 
 #include "carrier/tcp/tcp_private.h"
-
-/* Is the function by which a session reads octets of the peer. ctx is the carrier. */
-static ssize_t
-secure_receive(void *ctx, void *data, size_t size)
-{
-	const struct rr_tcp *tcp = ctx;
-
-	return recv(tcp->watch.fd, data, size, 0);
-}
 
 bool
 rr_tcp_secure_open(struct rr_tcp *tcp, struct rr_tls *tls, const char *name)
 {
-	return rr_tls_open(tls, name, secure_receive, tcp, &tcp->secure->session) == 0;
+	return rr_tls_open(tls, name, RR_TLS_SUNRPC, rr_tls_socket_receive, &tcp->watch.fd,
+		       &tcp->secure->session) == 0;
 }
 
 bool
 rr_tcp_secure_push(struct rr_tcp *tcp)
 {
-	struct rr_tls_session *session = tcp->secure->session;
-	const void *data;
-	size_t size;
+	int error = rr_tls_socket_push(tcp->secure->session, tcp->watch.fd, &tcp->moved);
 
-	for (tcp->blocked = false; data = rr_tls_waiting(session, &size), size > 0;) {
-		ssize_t sent = send(tcp->watch.fd, data, size, MSG_NOSIGNAL);
-
-		if (sent < 0 && errno == EINTR)
-			continue;
-		tcp->blocked = sent < 0 && errno == EAGAIN;
-		if (tcp->blocked)
-			return false;
-		if (sent < 0) {
-			rr_tcp_fail(
-				tcp, -RPCRDMA_ERR_DISCONNECTED, "%s: %s", tcp->base.peer, strerror(errno));
-			return false;
-		}
-		tcp->moved += (uint64_t)sent;
-		rr_tls_sent(session, (size_t)sent);
-	}
-	return true;
+	tcp->blocked = error == -EAGAIN;
+	if (error && !tcp->blocked)
+		rr_tcp_fail(tcp, -RPCRDMA_ERR_DISCONNECTED, "%s: %s", tcp->base.peer, strerror(-error));
+	return !error;
 }
 
 ssize_t
@@ -84,16 +60,8 @@ rr_tcp_secure_has_more(const struct rr_tcp *tcp)
 void
 rr_tcp_secure_close_notify(struct rr_tcp *tcp)
 {
-	const void *data;
-	size_t size;
-
-	if (!tcp->secure || !tcp->secure->session)
-		return;
-	rr_tls_end(tcp->secure->session);
-	data = rr_tls_waiting(tcp->secure->session, &size);
-	/* If the socket takes no more, the peer sees the end of TCP's stream instead, which says the same. */
-	if (size > 0 && send(tcp->watch.fd, data, size, MSG_NOSIGNAL) == (ssize_t)size)
-		rr_tls_sent(tcp->secure->session, size);
+	if (tcp->secure && tcp->secure->session)
+		rr_tls_socket_end(tcp->secure->session, tcp->watch.fd);
 }
 
 void
@@ -106,7 +74,7 @@ rr_tcp_secure_end(struct rr_tcp *tcp)
 	if (tcp->state != RR_TCP_LINGERING)
 		rr_tcp_secure_close_notify(tcp);
 	tcp->secure = NULL;
-	rr_list_remove(&secure->link);
+	rr_tls_handshakes_end(&secure->handshake);
 	if (secure->session)
 		rr_tls_close(secure->session);
 	rr_free(tcp->base.engine->env, secure);

@@ -2,10 +2,7 @@
 /* The way of a connection into TLS (RFC 9289, section 4.1): the probe with AUTH_TLS, its answer STARTTLS, and
  * the handshake, in the state RR_TCP_SECURING.
  *
- * Anybody may begin handshakes, and each costs the accepting side a signature. So at most STARTTLS_HANDSHAKES
- * of accepted connections are under way in an engine, each for STARTTLS_LIMIT at most, STARTTLS_PER_HOST of
- * one host, and a turn of the loop goes on with STARTTLS_STEPS of them. Beyond the first number the oldest
- * one ends: it had the longest time. */
+ * Those of accepted connections are bounded by base/tls/handshakes.h. */
 #include <errno.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -14,9 +11,6 @@
 #include "base/peer_log.h"
 #include "carrier/tcp/tcp_private.h"
 #include "wire/rpc.h"
-
-enum { STARTTLS_HANDSHAKES = 64, STARTTLS_PER_HOST = 24, STARTTLS_STEPS = 4 };
-#define STARTTLS_LIMIT (10 * RR_SECOND)
 
 /* Octets of a call without arguments whose credential and verifier are empty, and where some of its words
  * are. */
@@ -50,9 +44,9 @@ starttls_enter(struct rr_tcp *tcp)
 		return false;
 	}
 	tcp->secure->tcp = tcp;
-	rr_list_init(&tcp->secure->link);
+	rr_list_init(&tcp->secure->handshake.link);
 	tcp->state = RR_TCP_SECURING;
-	rr_loop_arm(tcp->base.engine->loop, &tcp->timer, STARTTLS_LIMIT);
+	rr_loop_arm(tcp->base.engine->loop, &tcp->timer, RR_TLS_HANDSHAKE_LIMIT);
 	return true;
 }
 
@@ -66,42 +60,28 @@ rr_tcp_starttls_timed_out(struct rr_tcp *tcp)
 
 /* ---- The accepting side ---- */
 
-/* Returns how many handshakes of the same host as that of the connection are under way. Stores in *oldest the
- * one that began first of all, if there are as many as there may be, else NULL. */
-static uint32_t
-starttls_count(const struct rr_tcp *tcp, struct rr_tcp **oldest)
+/* Ends a connection whose handshake makes room for another one. */
+static void
+starttls_displaced(struct rr_tls_handshake *handshake)
 {
-	uint32_t all = 0, of_host = 0;
-
-	rr_list_for_each (link, &tcp->kind->handshakes) {
-		const struct rr_tcp_secure *secure = rr_container(link, struct rr_tcp_secure, link);
-
-		all++;
-		of_host += memcmp(secure->tcp->base.source.address, tcp->base.source.address,
-				   sizeof(tcp->base.source.address)) == 0;
-	}
-	*oldest = all < STARTTLS_HANDSHAKES
-			  ? NULL
-			  : rr_container(tcp->kind->handshakes.next, struct rr_tcp_secure, link)->tcp;
-	return of_host;
+	starttls_fail(rr_container(handshake, struct rr_tcp_secure, handshake)->tcp, -RPCRDMA_ERR_LIMIT,
+		"its handshake of TLS made room for another one");
 }
 
 /* Begins the handshake of an accepted connection, whose probe was answered. */
 static void
 starttls_accept(struct rr_tcp *tcp)
 {
-	struct rr_tcp *oldest;
+	struct rr_tls_handshake *handshake;
 
-	if (starttls_count(tcp, &oldest) >= STARTTLS_PER_HOST) {
-		starttls_fail(tcp, -RPCRDMA_ERR_LIMIT, "its host has too many handshakes of TLS under way");
-		return;
-	}
-	if (oldest)
-		starttls_fail(oldest, -RPCRDMA_ERR_LIMIT, "its handshake of TLS made room for another one");
 	if (!starttls_enter(tcp))
 		return;
-	rr_list_append(&tcp->kind->handshakes, &tcp->secure->link);
-	if (!rr_tcp_secure_open(tcp, tcp->base.engine->config.tls, NULL))
+	handshake = &tcp->secure->handshake;
+	handshake->displaced = starttls_displaced;
+	memcpy(handshake->host, tcp->base.source.address, sizeof(handshake->host));
+	if (!rr_tls_handshakes_begin(&tcp->base.engine->handshakes, handshake))
+		starttls_fail(tcp, -RPCRDMA_ERR_LIMIT, "its host has too many handshakes of TLS under way");
+	else if (!rr_tcp_secure_open(tcp, tcp->base.engine->config.tls, NULL))
 		rr_tcp_fail(tcp, -RPCRDMA_ERR_NOMEM, "%s: no memory for TLS", tcp->base.peer);
 }
 
@@ -274,29 +254,16 @@ starttls_answered(struct rr_tcp *tcp)
 
 /* ---- The handshake ---- */
 
-/* Tells whether this turn of the loop goes on with one more handshake of an accepted connection. If not, the
- * socket stays readable, and a later turn goes on. */
-static bool
-starttls_has_turn(const struct rr_tcp *tcp)
-{
-	struct rr_tcp_carriers *kind = tcp->kind;
-	uint64_t turn = rr_loop_turns(tcp->base.engine->loop);
-
-	if (tcp->wants)
-		return true;
-	if (kind->handshake_turn != turn)
-		kind->handshake_steps = 0;
-	kind->handshake_turn = turn;
-	return kind->handshake_steps++ < STARTTLS_STEPS;
-}
-
 /* Goes on with the handshake. Returns true if the connection is open now, inside of TLS. */
 static bool
 starttls_shake(struct rr_tcp *tcp)
 {
 	struct rr_tls_facts facts;
 	struct rr_text text;
-	int result = starttls_has_turn(tcp) ? rr_tls_shake(tcp->secure->session, &text) : 0;
+	struct rpcrdma_engine *engine = tcp->base.engine;
+	bool goes_on =
+		tcp->wants || rr_tls_handshakes_have_turn(&engine->handshakes, rr_loop_turns(engine->loop));
+	int result = goes_on ? rr_tls_shake(tcp->secure->session, &text) : 0;
 
 	/* Also an alert, which tells the peer why this side ends the connection. */
 	if (!rr_tcp_secure_push(tcp) && !rr_tcp_alive(tcp))
@@ -326,7 +293,7 @@ rr_tcp_starttls_ready(struct rr_tcp *tcp)
 		return false;
 	rr_loop_disarm(tcp->base.engine->loop, &tcp->timer);
 	if (tcp->secure)
-		rr_list_remove(&tcp->secure->link);
+		rr_tls_handshakes_end(&tcp->secure->handshake);
 	tcp->state = RR_TCP_OPEN;
 	return true;
 }

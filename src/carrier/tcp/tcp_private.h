@@ -5,7 +5,7 @@
 #include "base/alive.h"
 #include "base/cache.h"
 #include "base/map.h"
-#include "base/tls/tls.h"
+#include "base/tls/socket.h"
 #include "carrier/tcp/record.h"
 #include "carrier/tcp/tcp.h"
 #include "wire/rpc.h"
@@ -65,9 +65,9 @@ struct rr_tcp_carriers;
 /* What a carrier has beside, on its way into TLS and inside of it. */
 struct rr_tcp_secure {
 	struct rr_tcp *tcp;
-	struct rr_list link; /* in rr_tcp_carriers.handshakes, while one of the accepting side is under way */
-	struct rr_tls_session *session; /* NULL: the answer to the probe has not come yet */
-	uint32_t xid, got;              /* of the probe; octets of its answer that have come */
+	struct rr_tls_handshake handshake; /* of the accepting side */
+	struct rr_tls_session *session;    /* NULL: the answer to the probe has not come yet */
+	uint32_t xid, got;                 /* of the probe; octets of its answer that have come */
 	uint8_t answer[RR_RECORD_MARK_SIZE + RR_RPC_REPLY_HEADER_MAX + 8];
 };
 
@@ -124,10 +124,6 @@ struct rr_tcp_carriers {
 	/* The buffer into which the carriers read, one at a time; made with the first carrier. */
 	uint8_t *staging;
 	struct rr_cache slots, exchanges;
-	struct rr_list handshakes; /* struct rr_tcp_secure of accepted connections, in the order of their
-				      beginning */
-	uint64_t handshake_turn;   /* the turn of the loop in which a handshake went on last, */
-	uint32_t handshake_steps;  /* and how many did in it */
 };
 
 /* core.c */

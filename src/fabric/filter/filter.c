@@ -44,6 +44,14 @@ filter_pay(struct rr_endpoint *base, struct rr_payer *const *payer)
 		rr_endpoint_pay(endpoint->below, payer);
 }
 
+static const struct rr_tls_session *
+filter_session(const struct rr_endpoint *base)
+{
+	const struct rr_filter_endpoint *endpoint = (const struct rr_filter_endpoint *)base;
+
+	return endpoint->below ? rr_endpoint_session(endpoint->below) : NULL;
+}
+
 struct rr_filter_fabric *
 rr_filter_new(struct rr_fabric *below, const struct rr_fabric_ops *ops, size_t size)
 {
@@ -57,6 +65,7 @@ rr_filter_new(struct rr_fabric *below, const struct rr_fabric_ops *ops, size_t s
 	fabric->ops.limits = *rr_fabric_limits(below);
 	fabric->ops.moved = filter_moved;
 	fabric->ops.pay = filter_pay;
+	fabric->ops.session = filter_session;
 	fabric->base =
 		(struct rr_fabric){ .ops = &fabric->ops, .loop = loop, .config = *rr_fabric_config(below) };
 	fabric->env = rr_loop_env(loop);
@@ -217,8 +226,8 @@ rr_filter_connect(struct rr_fabric *base, const struct rr_connect *how, struct r
 	if (!new)
 		return rr_fail(text, -RPCRDMA_ERR_NOMEM, "no memory");
 	error = rr_fabric_connect(fabric->below,
-		&(struct rr_connect){
-			how->address, how->size, how->private_data, how->private_size, rr_filter_event, new },
+		&(struct rr_connect){ how->address, how->size, how->private_data, how->private_size,
+			rr_filter_event, new, how->secure },
 		&below, text);
 	if (error) {
 		filter_end(new);

@@ -7,13 +7,11 @@
 #include "base/address.h"
 #include "base/errno.h"
 #include "base/share/share.h"
+#include "base/tls/socket.h"
 #include "fabric/iwarp/socket.h"
 
 /* The actions of an endpoint: the table in rr_iwarp_endpoint_event() says which action an event has in each
  * state. */
-
-/* The time for TCP to connect and for the peer's MPA reply to come. */
-static const uint64_t connect_limit = 10 * RR_SECOND;
 
 /* The time within which the rest of an FPDU or of a Send must come, as it may hold a receive of the shared
  * pool. */
@@ -37,8 +35,8 @@ rr_iwarp_endpoint_defer(struct rr_iwarp_endpoint *endpoint)
 void
 rr_iwarp_endpoint_set_state(struct rr_iwarp_endpoint *endpoint, enum rr_iwarp_endpoint_state state)
 {
-	static const char *const names[RR_IWARP_ENDPOINT_STATES] = { "connecting", "pending", "offered",
-		"accepted", "up", "closing", "shut", "rejected", "reported", "closed" };
+	static const char *const names[RR_IWARP_ENDPOINT_STATES] = { "connecting", "securing", "pending",
+		"offered", "accepted", "up", "closing", "shut", "rejected", "reported", "closed" };
 
 	rr_log(rr_iwarp_fabric(endpoint)->shared.env, RR_LOG_DEBUG, "%s: iWARP endpoint %s, was %s",
 		endpoint->engine.base.peer, names[state], names[endpoint->state]);
@@ -62,8 +60,11 @@ endpoint_connected(struct rr_iwarp_endpoint *endpoint, int error)
 	else if (error)
 		rr_iwarp_over(engine, rr_errno_error(-error), "cannot connect: %s%s", strerror(-error),
 			error == -ECONNREFUSED ? "; is a server running there, at this port?" : "");
-	else
+	else {
 		rr_iwarp_endpoint_watch_peer(endpoint);
+		if (endpoint->wants)
+			rr_iwarp_secure_begin(endpoint);
+	}
 	rr_iwarp_endpoint_defer(endpoint);
 }
 
@@ -77,7 +78,7 @@ rr_iwarp_endpoint_dial(struct rr_iwarp_endpoint *endpoint)
 	/* connect() has succeeded or failed at once. */
 	if (number != -EINPROGRESS)
 		endpoint_connected(endpoint, number);
-	return rr_iwarp_endpoint_watch(endpoint, RR_WRITABLE, connect_limit);
+	return rr_iwarp_endpoint_watch(endpoint, RR_WRITABLE, RR_IWARP_CONNECT_LIMIT);
 }
 
 /* ---- The socket leaves ---- */
@@ -91,6 +92,7 @@ endpoint_leave_socket(struct rr_iwarp_endpoint *endpoint)
 	rr_alive_stop(&endpoint->alive);
 	rr_loop_disarm(endpoint_loop(endpoint), &endpoint->owed);
 	rr_loop_disarm(endpoint_loop(endpoint), &endpoint->held);
+	rr_iwarp_secure_end(endpoint);
 	rr_iwarp_endpoint_unwatch(endpoint);
 	if (endpoint->fd >= 0) {
 		rr_socket_close(endpoint->fd);
@@ -116,6 +118,16 @@ endpoint_start_again(struct rr_iwarp_endpoint *endpoint)
 	/* The engine waits for a reply again: this ends it for the second time, with the same cause. */
 	rr_iwarp_eof(engine);
 	return false;
+}
+
+bool
+rr_iwarp_endpoint_dial_plain(struct rr_iwarp_endpoint *endpoint)
+{
+	endpoint->wants = NULL;
+	endpoint_leave_socket(endpoint);
+	endpoint->fd = rr_socket_open(endpoint->address.ss_family);
+	endpoint->full = false;
+	return endpoint->fd >= 0 && rr_iwarp_endpoint_dial(endpoint) == 0;
 }
 
 /* ---- Actions ---- */
@@ -196,6 +208,8 @@ endpoint_turn(struct rr_iwarp_endpoint *endpoint)
 	struct rr_iwarp *engine = &endpoint->engine;
 	unsigned wanted = RR_READABLE;
 
+	if (endpoint->session)
+		rr_iwarp_secure_resume(endpoint);
 	if (engine->state < RR_IWARP_OVER && !endpoint->full)
 		rr_iwarp_stream_write(endpoint);
 	endpoint_resume(endpoint);
@@ -210,6 +224,8 @@ endpoint_turn(struct rr_iwarp_endpoint *endpoint)
 		wanted = 0;
 	if (endpoint->full)
 		wanted |= RR_WRITABLE;
+	if (endpoint->session && rr_iwarp_secure_has_more(endpoint))
+		rr_iwarp_endpoint_defer(endpoint);
 	rr_loop_want(endpoint_loop(endpoint), &endpoint->watch, wanted);
 }
 
@@ -233,6 +249,8 @@ endpoint_tcp_connected(struct rr_iwarp_endpoint *endpoint)
 static void
 endpoint_read_request(struct rr_iwarp_endpoint *endpoint)
 {
+	if (rr_iwarp_secure_greeted(endpoint))
+		return;
 	rr_iwarp_stream_read(endpoint);
 	if (endpoint->engine.state == RR_IWARP_ASKED)
 		rr_iwarp_listener_hand_over(endpoint);
@@ -278,6 +296,10 @@ endpoint_shut(struct rr_iwarp_endpoint *endpoint)
 
 	if (rr_iwarp_output(&endpoint->engine, &vectors))
 		return;
+	if (endpoint->session && !rr_iwarp_secure_push(endpoint))
+		return;
+	if (endpoint->session)
+		rr_tls_socket_end(endpoint->session, endpoint->fd);
 	rr_socket_end(endpoint->fd);
 	rr_iwarp_endpoint_set_state(endpoint, RR_IWARP_ENDPOINT_SHUT);
 }
@@ -298,6 +320,25 @@ static void
 endpoint_no_answer(struct rr_iwarp_endpoint *endpoint)
 {
 	rr_iwarp_over(&endpoint->engine, -RPCRDMA_ERR_TIMEDOUT, "it does not answer");
+	rr_iwarp_endpoint_defer(endpoint);
+}
+
+/* Goes on with the handshake of TLS, and has the loop report the socket for what that waits for. */
+static void
+endpoint_shake(struct rr_iwarp_endpoint *endpoint)
+{
+	rr_iwarp_secure_shake(endpoint);
+	endpoint_settle(endpoint);
+	if (endpoint->state == RR_IWARP_ENDPOINT_SECURING)
+		rr_loop_want(endpoint_loop(endpoint), &endpoint->watch,
+			RR_READABLE | (endpoint->full ? RR_WRITABLE : 0));
+}
+
+/* Called when the handshake of TLS took too long. */
+static void
+endpoint_shaken_too_late(struct rr_iwarp_endpoint *endpoint)
+{
+	rr_iwarp_over(&endpoint->engine, -RPCRDMA_ERR_TIMEDOUT, "the handshake of TLS was not ended in 10 s");
 	rr_iwarp_endpoint_defer(endpoint);
 }
 
@@ -347,6 +388,16 @@ endpoint_report(struct rr_iwarp_endpoint *endpoint)
 		engine->base.handler(engine->base.ctx, &event);
 }
 
+/* Ends an endpoint whose handshake of TLS failed: it is its listener's, or its owner's. */
+static void
+endpoint_unsecured(struct rr_iwarp_endpoint *endpoint)
+{
+	if (endpoint->listener)
+		endpoint_drop_pending(endpoint);
+	else
+		endpoint_report(endpoint);
+}
+
 /* ---- The table ---- */
 
 typedef void endpoint_action(struct rr_iwarp_endpoint *endpoint);
@@ -361,6 +412,11 @@ rr_iwarp_endpoint_event(struct rr_iwarp_endpoint *endpoint, enum rr_iwarp_endpoi
 			/* HUNG_UP, WRITABLE */ endpoint_tcp_connected, endpoint_tcp_connected,
 			/* LIMIT, OPEN */     endpoint_no_answer, endpoint_hold,
 			/* CLOSES, OVER */    endpoint_hold,    endpoint_report },
+		[RR_IWARP_ENDPOINT_SECURING] = {
+			/* TURN, READABLE */  endpoint_shake,   endpoint_hold,
+			/* HUNG_UP, WRITABLE */ endpoint_hung_up, endpoint_hold,
+			/* LIMIT, OPEN */     endpoint_shaken_too_late, endpoint_hold,
+			/* CLOSES, OVER */    endpoint_hold,    endpoint_unsecured },
 		[RR_IWARP_ENDPOINT_PENDING] = {
 			/* TURN, READABLE */  endpoint_turn,    endpoint_read_request,
 			/* HUNG_UP, WRITABLE */ endpoint_hung_up, endpoint_hold,
@@ -546,6 +602,7 @@ rr_iwarp_endpoint_new(struct rr_iwarp_fabric *fabric, int fd, const struct socka
 	rr_timer_init(&endpoint->held, endpoint_held);
 	rr_task_init(&endpoint->task, endpoint_run);
 	rr_list_init(&endpoint->link);
+	rr_list_init(&endpoint->handshake.link);
 	return endpoint;
 }
 

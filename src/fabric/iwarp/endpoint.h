@@ -4,6 +4,7 @@
 
 #include "base/alive.h"
 #include "base/share/spread.h"
+#include "base/tls/handshakes.h"
 #include "fabric/iwarp/engine.h"
 
 /* Shared by the files of the provider: an engine with its socket, its place in the loop, and its timers. */
@@ -19,6 +20,7 @@ struct rr_iwarp_fabric {
 /* The states of an endpoint. The states of its iWARP connection are in engine.h. */
 enum rr_iwarp_endpoint_state {
 	RR_IWARP_ENDPOINT_CONNECTING, /* TCP connects */
+	RR_IWARP_ENDPOINT_SECURING,   /* TCP is connected: the handshake of TLS is under way */
 	RR_IWARP_ENDPOINT_PENDING,    /* TCP is connected: the listener waits for the MPA request */
 	/* The listener's user has the request; nothing is read, and no timer is armed. */
 	RR_IWARP_ENDPOINT_OFFERED,
@@ -66,8 +68,11 @@ struct rr_iwarp_endpoint {
 	struct rr_list link;                /* in rr_iwarp_listener.pending, or in rr_iwarp_fabric.rejected */
 	struct rr_iwarp_listener *listener; /* the listener while the endpoint is pending; else NULL */
 	enum rr_iwarp_endpoint_state state;
-	bool full;                       /* TCP takes no more for now */
-	struct sockaddr_storage address; /* the address that it connects to */
+	bool full;                         /* TCP takes no more for now */
+	const struct rr_secure *wants;     /* initiator: TLS; NULL: it does without */
+	struct rr_tls_session *session;    /* NULL: outside of TLS */
+	struct rr_tls_handshake handshake; /* responder: under way in the state SECURING */
+	struct sockaddr_storage address;   /* the address that it connects to */
 	socklen_t address_size;
 	/* Ns: the time by which the disconnection that its owner asked for must be over. */
 	uint64_t drained_by;
@@ -84,6 +89,12 @@ enum { RR_IWARP_PENDING_MAX = 256, RR_IWARP_REJECTED_MAX = 256 };
  * connection for ever. */
 #define RR_IWARP_DRAINING_LIMIT (2 * RR_SECOND)
 #define RR_IWARP_DRAINING_MAX   (60 * RR_SECOND)
+
+/* The time for an MPA request to come, once it may. */
+#define RR_IWARP_REQUEST_LIMIT (5 * RR_SECOND)
+
+/* The time for TCP to connect and for the peer's MPA reply to come; with TLS, anew after the handshake. */
+#define RR_IWARP_CONNECT_LIMIT (10 * RR_SECOND)
 
 /* The time for a peer to close after its last octets have left, or after a rejection. */
 #define RR_IWARP_CLOSING_LIMIT RR_SECOND
@@ -166,9 +177,39 @@ void rr_iwarp_stream_read(struct rr_iwarp_endpoint *endpoint);
 /* Writes the engine's octets to the socket, as much as TCP takes and one turn of the loop allows. */
 void rr_iwarp_stream_write(struct rr_iwarp_endpoint *endpoint);
 
+/* Counts octets that the peer's TCP took. During a disconnection this starts its time limit anew. The whole
+ * disconnection may take RR_IWARP_DRAINING_MAX; after that the limit is not extended. */
+void rr_iwarp_stream_moved(struct rr_iwarp_endpoint *endpoint, uint64_t octets);
+
 /* Writes to the socket once, in the middle of a turn of the loop. Octets that TCP does not take now leave at
  * the end of the turn. */
 void rr_iwarp_stream_flush(struct rr_iwarp *engine);
+
+/* secure.c: begins TLS on a connection whose TCP is connected: the state becomes SECURING. */
+void rr_iwarp_secure_begin(struct rr_iwarp_endpoint *endpoint);
+/* Begins TLS on a connection that was accepted, if that is what the peer's first octet says. Returns false if
+ * the endpoint is to read MPA's request. */
+bool rr_iwarp_secure_greeted(struct rr_iwarp_endpoint *endpoint);
+/* Goes on with the handshake in the state SECURING, and leaves that state when it is done. */
+void rr_iwarp_secure_shake(struct rr_iwarp_endpoint *endpoint);
+/* Does what rr_socket_read() does, through the session. Returns -EAGAIN also if the connection has ended. */
+ssize_t rr_iwarp_secure_read(struct rr_iwarp_endpoint *endpoint, struct iovec *vectors, int count);
+/* Encrypts the octets of the vectors, as many as may wait, and returns their number; or -EPROTO. */
+ssize_t rr_iwarp_secure_write(
+	struct rr_iwarp_endpoint *endpoint, const struct iovec *vectors, uint32_t count);
+/* Sends what the session has encrypted. Returns true if all of it was sent. Otherwise the socket is full, or
+ * the connection has ended. */
+bool rr_iwarp_secure_push(struct rr_iwarp_endpoint *endpoint);
+/* Tells whether octets of the peer are inside of the session already, for which the socket does not become
+ * readable, and whether they can be handled now. */
+bool rr_iwarp_secure_has_more(struct rr_iwarp_endpoint *endpoint);
+/* Handles such octets. */
+void rr_iwarp_secure_resume(struct rr_iwarp_endpoint *endpoint);
+/* Ends this side's stream inside of TLS, and frees the session. Has no effect outside of TLS. */
+void rr_iwarp_secure_end(struct rr_iwarp_endpoint *endpoint);
+
+/* Connects once more, without TLS. Returns false if that is not possible. */
+bool rr_iwarp_endpoint_dial_plain(struct rr_iwarp_endpoint *endpoint);
 
 /* Ends the connection, as TCP failed with error, an errno value. */
 void rr_iwarp_stream_lost(struct rr_iwarp_endpoint *endpoint, int error);

@@ -62,6 +62,7 @@ iwarp_connect(struct rr_fabric *base, const struct rr_connect *how, struct rr_en
 	}
 	new->engine.base.handler = how->handler;
 	new->engine.base.ctx = how->ctx;
+	new->wants = how->secure;
 	error = iwarp_start(new, how->address, how->size, how->private_data, how->private_size);
 	if (error) {
 		rr_iwarp_endpoint_bury(new);
@@ -214,6 +215,15 @@ iwarp_corrupt(struct rr_endpoint *base)
 	return rr_iwarp_corrupt(&endpoint->engine);
 }
 
+/* See rr_endpoint_session(). */
+static const struct rr_tls_session *
+iwarp_session(const struct rr_endpoint *base)
+{
+	const struct rr_iwarp_endpoint *endpoint = (const void *)base; /* begins with it */
+
+	return endpoint->state == RR_IWARP_ENDPOINT_SECURING ? NULL : endpoint->session;
+}
+
 /* Has the payer pay for the socket of the endpoint and for its task. */
 static void
 iwarp_pay(struct rr_endpoint *base, struct rr_payer *const *payer)
@@ -272,6 +282,7 @@ static const struct rr_fabric_ops iwarp_ops = {
 	.revoke = iwarp_revoke,
 	.corrupt = iwarp_corrupt,
 	.pay = iwarp_pay,
+	.session = iwarp_session,
 	.disconnect = iwarp_disconnect,
 	.close = iwarp_close,
 };

@@ -9,8 +9,7 @@
 
 enum { ACCEPTS_PER_TURN = 64 };
 
-/* The time for an MPA request to come, and the pause after accepting failed. */
-static const uint64_t request_limit = 5 * RR_SECOND, pause_limit = 100 * RR_MILLISECOND;
+static const uint64_t pause_limit = 100 * RR_MILLISECOND; /* after accepting failed */
 
 void
 rr_iwarp_listener_remove(struct rr_iwarp_endpoint *endpoint)
@@ -64,7 +63,7 @@ listener_admit(struct rr_iwarp_listener *listener, int fd, const struct sockaddr
 	endpoint->spread = listener->seat.member;
 	rr_iwarp_endpoint_set_state(endpoint, RR_IWARP_ENDPOINT_PENDING);
 	if (rr_iwarp_respond(&endpoint->engine) ||
-		rr_iwarp_endpoint_watch(endpoint, RR_READABLE, request_limit)) {
+		rr_iwarp_endpoint_watch(endpoint, RR_READABLE, RR_IWARP_REQUEST_LIMIT)) {
 		rr_iwarp_endpoint_bury(endpoint);
 		return;
 	}

@@ -3,6 +3,8 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/peer_log.h"
+#include "base/tls/tls.h"
 #include "fabric/iwarp/engine_private.h"
 
 /*
@@ -293,6 +295,15 @@ setup_quote(char *text, const uint8_t *data, size_t size)
 	text[size] = 0;
 }
 
+/* Ends the connection, as the peer began TLS, which this side does not have. */
+static void
+setup_is_tls(struct rr_iwarp *engine)
+{
+	rr_iwarp_over(engine, -RPCRDMA_ERR_PEER,
+		"it asks for TLS, but there is none for RDMA here: it takes a certificate (--tls-cert)");
+	rr_log_peer(engine->shared->log, engine->base.peer, "%s: %s", engine->base.peer, engine->text.text);
+}
+
 /* Ends the connection, as the peer sent a wrong MPA frame. result says what is wrong with the frame; the
  * text of the error says it in words. */
 static void
@@ -301,7 +312,9 @@ setup_frame_is_bad(struct rr_iwarp *engine, enum rr_mpa_result result, unsigned 
 	char quoted[QUOTED_MAX + 1];
 
 	setup_quote(quoted, engine->setup->in, engine->setup->have);
-	if (result == RR_MPA_BAD_KEY)
+	if (result == RR_MPA_BAD_KEY && engine->setup->in[0] == RR_TLS_FIRST_OCTET)
+		setup_is_tls(engine);
+	else if (result == RR_MPA_BAD_KEY)
 		rr_iwarp_over(engine, -RPCRDMA_ERR_PEER,
 			"it does not speak iWARP (MPA): it %s \"%s\"; is this the port of NFS/RDMA?",
 			engine->state == RR_IWARP_REPLY ? "answered" : "began with", quoted);

@@ -48,7 +48,8 @@ stream_read_once(struct rr_iwarp_endpoint *endpoint)
 		return false;
 	for (int i = 0; i < count; i++)
 		wanted += vectors[i].iov_len;
-	n = rr_socket_read(endpoint->fd, vectors, count);
+	n = endpoint->session ? rr_iwarp_secure_read(endpoint, vectors, count)
+			      : rr_socket_read(endpoint->fd, vectors, count);
 	if (n == -EAGAIN)
 		return false;
 	if (n > 0)
@@ -70,8 +71,8 @@ rr_iwarp_stream_read(struct rr_iwarp_endpoint *endpoint)
 }
 
 /* Asks TCP for its present segment size, each time EMSS_INTERVAL further octets were put into FPDUs. An FPDU
- * is to fit into one TCP segment, and the segment size changes. Does nothing while this side may not send
- * FPDUs yet. */
+ * is to fit into one TCP segment, and the segment size changes. Inside of TLS no segment has a whole FPDU, so
+ * that FPDUs are as large as they may be. Does nothing while this side may not send FPDUs yet. */
 static void
 stream_follow_emss(struct rr_iwarp_endpoint *endpoint)
 {
@@ -79,23 +80,23 @@ stream_follow_emss(struct rr_iwarp_endpoint *endpoint)
 
 	if (engine->tx.gathered < endpoint->next_emss || !engine->may_send)
 		return;
-	rr_iwarp_set_emss(engine, rr_socket_emss(endpoint->fd));
+	rr_iwarp_set_emss(engine, endpoint->session ? UINT16_MAX : rr_socket_emss(endpoint->fd));
 	endpoint->next_emss = engine->tx.gathered + EMSS_INTERVAL;
 }
 
-/* Called when the peer's TCP took octets during a disconnection: starts the time limit of the disconnection
- * anew. The whole disconnection may take RR_IWARP_DRAINING_MAX; after that the limit is not extended. */
-static void
-stream_extend_draining(struct rr_iwarp_endpoint *endpoint)
+void
+rr_iwarp_stream_moved(struct rr_iwarp_endpoint *endpoint, uint64_t octets)
 {
-	const struct rr_iwarp *engine = &endpoint->engine;
+	struct rr_iwarp *engine = &endpoint->engine;
 
+	engine->base.moved += octets;
 	if (engine->draining && endpoint->state < RR_IWARP_ENDPOINT_CLOSING &&
 		rr_now(engine->shared->env) < endpoint->drained_by)
 		rr_loop_arm(engine->base.fabric->loop, &endpoint->timer, RR_IWARP_DRAINING_LIMIT);
 }
 
-/* Writes to the socket once. Returns true if TCP took octets, so that it may take more. */
+/* Writes to the socket once, or to the session of TLS, which writes to the socket. Returns true if octets
+ * were taken, so that more may be. */
 static bool
 stream_write_once(struct rr_iwarp_endpoint *endpoint)
 {
@@ -103,11 +104,14 @@ stream_write_once(struct rr_iwarp_endpoint *endpoint)
 	uint32_t count;
 	ssize_t n;
 
+	if (endpoint->session && !rr_iwarp_secure_push(endpoint))
+		return false;
 	stream_follow_emss(endpoint);
 	count = rr_iwarp_output(&endpoint->engine, &vectors);
 	if (!count)
 		return false;
-	n = rr_socket_write(endpoint->fd, vectors, count);
+	n = endpoint->session ? rr_iwarp_secure_write(endpoint, vectors, count)
+			      : rr_socket_write(endpoint->fd, vectors, count);
 	if (n == -EAGAIN) {
 		endpoint->full = true;
 		return false;
@@ -119,10 +123,8 @@ stream_write_once(struct rr_iwarp_endpoint *endpoint)
 	/* The handler of a completion may have closed the endpoint. */
 	if (n < 0 || endpoint->engine.state >= RR_IWARP_OVER)
 		return false;
-	if (n > 0) {
-		endpoint->engine.base.moved += (uint64_t)n;
-		stream_extend_draining(endpoint);
-	}
+	if (n > 0 && !endpoint->session)
+		rr_iwarp_stream_moved(endpoint, (uint64_t)n);
 	return n > 0;
 }
 

@@ -174,18 +174,19 @@ serve_announce(void *ctx)
 {
 	const struct serve_run *run = ctx;
 	const struct rr_serve *serve = run->serve;
+	const char *tls = serve->secure.files.cert ? ", with TLS for those who ask for it" : "";
 	char text[SERVE_HOST];
 
 	for (uint32_t i = 0; i < serve->address_count; i++) {
 		serve_print_host(&serve->addresses[i], text, sizeof(text));
 		for (uint32_t j = 0; j < serve->tree.export_count; j++)
-			printf("serving %s as nfs://%s%s over %s%s\n", serve->exports[j].path, text,
+			printf("serving %s as nfs://%s%s over %s%s%s\n", serve->exports[j].path, text,
 				serve->exports[j].name, serve->addresses[i].providers,
-				serve->tree.read_only ? ", read-only" : "");
+				serve->tree.read_only ? ", read-only" : "",
+				strstr(serve->addresses[i].providers, "iwarp") ? tls : "");
 	}
 	if (serve->tcp_port)
-		printf("and over TCP at port %u%s\n", serve->tcp_port,
-			serve->secure.files.cert ? ", with TLS for those who ask for it" : "");
+		printf("and over TCP at port %u%s\n", serve->tcp_port, tls);
 	if (serve->version3)
 		printf("version 3 has no locks of the server: mount with nolock%s\n",
 			serve->version4 ? ", or with vers=4.1" : "");

@@ -127,6 +127,7 @@ struct rr_connection {
 	struct rr_version_range versions;             /* that this side uses */
 	struct rr_negotiation negotiation;
 	struct rr_features features; /* of version 2 */
+	struct rr_tls_facts tls;     /* what protects it; all 0: nothing does. Its peer is not set */
 	int status;                  /* of the end: 0 or a negative error */
 	struct rr_text text;
 	struct rr_task task;
@@ -227,8 +228,8 @@ void rr_connection_check_idle(struct rr_connection *connection);
 
 /* ---- driver.c: all that touches the fabric ---- */
 
-int rr_driver_connect(struct rr_connection *connection, const struct sockaddr *address, socklen_t size,
-	struct rr_text *text);
+int rr_driver_connect(
+	struct rr_connection *connection, const struct rr_carrier_place *to, struct rr_text *text);
 
 /* Accepts the endpoint of a peer that asks a listener for a connection. The endpoint then belongs to the
  * connection, also after an error. */
