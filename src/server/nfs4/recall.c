@@ -7,6 +7,7 @@
 #include "server/nfs4/recall.h"
 #include "server/nfs4/compound.h"
 #include "server/nfs4/support.h"
+#include "server/nfs4/tables/deleg.h"
 
 nfsstat4
 rr_nfs4_recall(struct rr_nfs4_compound *c, const struct rr_vfs_id *id, bool writes)

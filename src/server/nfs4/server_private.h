@@ -5,6 +5,7 @@
 #include "base/crew.h"
 #include "server/nfs4/pseudo.h"
 #include "server/nfs4/server.h"
+#include "server/nfs4/tables/lock.h"
 #include "server/nfs4/tables/shared.h"
 
 struct rr_nfs4_compound;

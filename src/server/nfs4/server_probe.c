@@ -8,6 +8,7 @@
  * the call names (rr_vfs_ops.close).
  */
 #include "server/nfs4/server_private.h"
+#include "server/nfs4/tables/lock.h"
 
 #define PROBE_EVERY RR_SECOND
 

@@ -9,7 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "server/nfs4/tables/state.h"
+#include "server/nfs4/tables/lock.h"
+#include "server/nfs4/tables/share.h"
+#include "server/nfs4/tables/tables.h"
 
 enum { CLIENTS = 4, OWNERS = 2, FILES = 3, PLACES = 12, LOOK_EVERY = 7 };
 

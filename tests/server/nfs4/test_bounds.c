@@ -5,7 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "server/nfs4/tables/state.h"
+#include "server/nfs4/tables/deleg.h"
+#include "server/nfs4/tables/lock.h"
+#include "server/nfs4/tables/share.h"
+#include "server/nfs4/tables/tables.h"
 
 enum { R = OPEN4_SHARE_ACCESS_READ, W = OPEN4_SHARE_ACCESS_WRITE };
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The backchannel: RFC 8881, sections 2.10.3.1, 18.34, 18.46.3 and 20.9. */
+#include "server/nfs4/tables/lock.h"
 #include "world.h"
 
 #include <fcntl.h>

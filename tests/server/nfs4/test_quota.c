@@ -8,7 +8,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "server/nfs4/tables/state.h"
+#include "server/nfs4/tables/deleg.h"
+#include "server/nfs4/tables/lock.h"
+#include "server/nfs4/tables/share.h"
+#include "server/nfs4/tables/tables.h"
 
 enum {
 	CLIENTS = 64,

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "server/nfs4/tables/state.h"
+#include "server/nfs4/tables/tables.h"
 
 struct world {
 	struct rr_nfs4_tables tables;

@@ -4,7 +4,9 @@
 
 #include <string.h>
 
-#include "server/nfs4/tables/state.h"
+#include "server/nfs4/tables/lock.h"
+#include "server/nfs4/tables/share.h"
+#include "server/nfs4/tables/tables.h"
 
 struct world {
 	struct rr_nfs4_tables tables;

@@ -2,6 +2,7 @@
 /* OPEN_DOWNGRADE and CLOSE: RFC 8881, sections 18.18 and 18.2. */
 #include "server/nfs4/op/open.h"
 #include "server/nfs4/support.h"
+#include "server/nfs4/tables/share.h"
 
 /* Completes OPEN_DOWNGRADE: the open state gets its next seqid, and its stateid becomes the result and the
  * current stateid. The reference of the operation to the state is released. */

@@ -11,6 +11,7 @@
 
 #include "server/nfs4/op/lock.h"
 #include "server/nfs4/support.h"
+#include "server/nfs4/tables/lock.h"
 
 /* RFC 8881, 18.10.3: "If the server returns NFS4ERR_DENIED, the owner, offset, and length of a conflicting
  * lock are returned." */

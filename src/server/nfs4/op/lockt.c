@@ -2,6 +2,7 @@
 /* LOCKT and LOCKU: RFC 8881, sections 18.11 and 18.12. */
 #include "server/nfs4/op/lock.h"
 #include "server/nfs4/support.h"
+#include "server/nfs4/tables/lock.h"
 
 /* Runs when the attributes of the file are known: looks for a conflicting lock of another owner in the
  * tables. If there is one, LOCKT fails with NFS4ERR_DENIED and describes that lock. The storage is not asked:

@@ -3,6 +3,7 @@
 #define RR_SERVER_NFS4_OP_OPEN_H
 
 #include "server/nfs4/ops.h"
+#include "server/nfs4/tables/share.h"
 #include "vfs/fattr4/attr.h"
 
 /* An OPEN under way: op/open.c finds or makes the file, open_share.c opens it, and open_deleg.c gives a

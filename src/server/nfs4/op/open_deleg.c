@@ -10,6 +10,7 @@
 
 #include "server/nfs4/op/open.h"
 #include "server/nfs4/support.h"
+#include "server/nfs4/tables/deleg.h"
 
 /* Tells whether an OPEN reclaims a read delegation that the client had before the server was started
  * again. */

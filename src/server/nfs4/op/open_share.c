@@ -4,6 +4,8 @@
 
 #include "server/nfs4/op/open.h"
 #include "server/nfs4/support.h"
+#include "server/nfs4/tables/deleg.h"
+#include "server/nfs4/tables/share.h"
 
 _Static_assert(OPEN4_SHARE_ACCESS_READ == RR_VFS_SHARE_READ && OPEN4_SHARE_ACCESS_WRITE == RR_VFS_SHARE_WRITE,
 	"shares are numbered alike");

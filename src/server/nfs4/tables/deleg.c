@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Read delegations: RFC 8881, sections 10.2 and 10.4. The server gives no write delegations. */
-#include "server/nfs4/tables/state.h"
+#include "server/nfs4/tables/deleg.h"
+#include "server/nfs4/tables/tables.h"
 
 /* A client has at most one delegation of a file, so a delegation needs no owner. */
 static const struct rpcrdma_bytes deleg_owner = { "", 0 };

@@ -5,7 +5,7 @@
  * ranges end one by one, some in each turn of the loop. Until then they are still in the way of others, who
  * get NFS4ERR_DELAY, and they count for the address of the client.
  */
-#include "server/nfs4/tables/state.h"
+#include "server/nfs4/tables/tables.h"
 
 /* The most steps in which states end at once; mostly a client has fewer states and ranges. */
 enum { ENDING_AT_ONCE = 256 };

@@ -2,7 +2,7 @@
 /* This file keeps the files that have states, and the states of each file. */
 #include <string.h>
 
-#include "server/nfs4/tables/state.h"
+#include "server/nfs4/tables/tables.h"
 
 /* Returns the key by which a file is found in the table of files. */
 static uint64_t

@@ -2,7 +2,8 @@
 /* Byte-range locks: RFC 8881, sections 9.1 to 9.6, 18.10 to 18.12. */
 #include <string.h>
 
-#include "server/nfs4/tables/state.h"
+#include "server/nfs4/tables/lock.h"
+#include "server/nfs4/tables/tables.h"
 
 /* Describes the lock that an owner of the client wants in the file. */
 static struct rr_range_wanted

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Share reservations: RFC 8881, sections 9.7, 9.9, 18.16 and 18.18. */
-#include "server/nfs4/tables/state.h"
+#include "server/nfs4/tables/share.h"
 
 /* The most opens in the way of an OPEN that are looked at for one that is not of a courtesy client. */
 enum { SHARE_LOOKS = 32 };

@@ -5,7 +5,7 @@
 #include <pthread.h>
 
 #include "base/text.h"
-#include "server/nfs4/tables/state.h"
+#include "server/nfs4/tables/tables.h"
 
 /*
  * Each thread has a server of its own (server.h). The servers share this: the tables of clients, sessions and

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The life of a state, and of the open of the storage that belongs to it. */
-#include "server/nfs4/tables/state.h"
+#include "server/nfs4/tables/tables.h"
 
 #include <string.h>
 

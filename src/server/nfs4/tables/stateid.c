@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Stateids: RFC 8881, sections 8.2, 18.38 and 18.48. */
-#include "server/nfs4/tables/state.h"
+#include "server/nfs4/tables/tables.h"
 
 #include <string.h>
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* All tables together: how they begin and end, and how changes in one of them act on the others. */
-#include "server/nfs4/tables/state.h"
+#include "server/nfs4/tables/tables.h"
+#include "server/nfs4/tables/deleg.h"
+#include "server/nfs4/tables/lock.h"
 
 #include <string.h>
 

@@ -12,7 +12,8 @@
  */
 #include <string.h>
 
-#include "server/nfs4/tables/state.h"
+#include "server/nfs4/tables/lock.h"
+#include "server/nfs4/tables/tables.h"
 
 /* The most waits of all clients and of a single client; other clients just ask again and again.
  * WAIT_OWNER_MAX: octets of a lock-owner. */
