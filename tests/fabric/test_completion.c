@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "../test.h"
-#include "fabric/verbs/endpoint.h"
+#include "fabric/verbs/work.h"
 
 /* Tests with a made-up adapter: the test chooses which completions it reports, and in which order. */
 

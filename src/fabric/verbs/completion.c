@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "fabric/verbs/endpoint.h"
+#include "fabric/verbs/work.h"
 
 /*
  * Completions. Those of a connection that has ended are only searched for receives: the outstanding requests

@@ -5,7 +5,7 @@
 
 #include "base/address.h"
 #include "base/errno.h"
-#include "fabric/verbs/endpoint.h"
+#include "fabric/verbs/work.h"
 
 /*
  * Connections, by the RDMA connection manager. The queue pair is on this fabric's own context of the device,

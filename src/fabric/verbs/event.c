@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "base/peer_log.h"
-#include "fabric/verbs/endpoint.h"
+#include "fabric/verbs/work.h"
 
 /*
  * Events of a device, about the device itself and about queues on it.

@@ -7,7 +7,7 @@
 
 #include "base/address.h"
 #include "base/errno.h"
-#include "fabric/verbs/endpoint.h"
+#include "fabric/verbs/device.h"
 #include "fabric/verbs/verbs.h"
 
 /*

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "fabric/verbs/endpoint.h"
+#include "fabric/verbs/device.h"
 #include "fabric/verbs/network.h"
 #include "fabric/verbs/verbs.h"
 

@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "fabric/verbs/endpoint.h"
+#include "fabric/verbs/work.h"
 
 /*
  * Posts works: those that were queued during a turn leave as one chain, with one doorbell.

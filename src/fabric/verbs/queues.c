@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "fabric/verbs/endpoint.h"
+#include "fabric/verbs/work.h"
 
 #include "base/errno.h"
 

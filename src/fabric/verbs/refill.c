@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "fabric/verbs/endpoint.h"
+#include "fabric/verbs/work.h"
 
 /* The receives in the queues that the endpoints of a device share. */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 
-#include "fabric/verbs/endpoint.h"
+#include "fabric/verbs/work.h"
 
 /*
  * Regions. A region is a memory region of exactly its octets, because rxe (Linux 6.1) holds accesses through

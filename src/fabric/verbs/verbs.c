@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/address.h"
-#include "fabric/verbs/endpoint.h"
+#include "fabric/verbs/work.h"
 
 /* Free works that are kept, connections that wait to be accepted, RDMA Reads at a time. */
 enum { WORKS_KEPT = 1024, BACKLOG = 128, READS_MAX = 255 };

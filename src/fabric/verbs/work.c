@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 
-#include "fabric/verbs/endpoint.h"
+#include "fabric/verbs/work.h"
 
 /*
  * Works before they are posted: the memory of their payload.
