@@ -3,7 +3,8 @@
  * describes what each of them does, with its arguments and results. */
 #include <string.h>
 
-#include "memory_private.h"
+#include "node.h"
+#include "run.h"
 
 enum rr_vfs_status
 rr_memory_getattr(struct rr_memory_run *run)

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* This file copies from file to file: copy and clone. Both leave holes where the source has holes. */
 #include "base/checked.h"
-#include "memory_private.h"
+#include "node.h"
+#include "pages.h"
+#include "run.h"
 
 enum { COPY_PIECE = 65536 }; /* at most so many octets are copied in one step */
 

@@ -2,7 +2,8 @@
 /* This file has the operation create. vfs.h describes it, with its arguments and results. */
 #include <string.h>
 
-#include "memory_private.h"
+#include "node.h"
+#include "run.h"
 
 enum { CREATE_SET_GID = 02000, CREATE_MODE = 07777 };
 

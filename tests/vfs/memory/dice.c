@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* This file has a script for tests that decides by pseudo-random numbers when and how operations end. */
-#include "memory_private.h"
+#include "run.h"
 
 /* Returns a pseudo-random number: the upper half of the next state of a linear congruential generator. */
 static uint32_t

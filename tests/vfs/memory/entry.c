@@ -3,7 +3,8 @@
  * a listing can go on where it ended. */
 #include <string.h>
 
-#include "memory_private.h"
+#include "node.h"
+#include "run.h"
 
 enum { ENTRY_GAP = 1 << 30 }; /* the greatest distance of two cookies */
 

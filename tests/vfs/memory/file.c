@@ -2,7 +2,9 @@
 /* This file has the operations on data: read, write, commit, seek, allocate, deallocate. vfs.h describes
  * what each of them does, with its arguments and results. */
 #include "base/checked.h"
-#include "memory_private.h"
+#include "node.h"
+#include "pages.h"
+#include "run.h"
 
 enum { FILE_SET_ID = 06000, FILE_SET_UID = 04000, FILE_SET_GID = 02010, FILE_GROUP_EXECUTE = 00010 };
 

@@ -5,7 +5,8 @@
 
 #include "base/endian.h"
 #include "base/siphash.h"
-#include "memory_private.h"
+#include "node.h"
+#include "run.h"
 
 enum { HANDLE_CHECKED = 21, HANDLE_LENGTH = HANDLE_CHECKED + RR_SIPHASH_TAG };
 

@@ -3,7 +3,8 @@
  * earlier jobs that have to be executed before it, and for leases that are being recalled; then it is
  * executed; then it waits for its other turns, and ends. The provider's timer is armed as long as there is a
  * job that turns can bring nearer to its end. */
-#include "memory_private.h"
+#include "node.h"
+#include "run.h"
 
 struct memory_job {
 	struct rr_list link; /* in rr_memory_vfs.jobs */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* This file implements leases: an operation that opens a file for writing, or changes its data without an
  * open, waits until all leases on the file were given back. */
-#include "memory_private.h"
+#include "run.h"
 
 enum rr_vfs_status
 rr_memory_recall(struct rr_memory_node *node, const struct rr_vfs_open *except)

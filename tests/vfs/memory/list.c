@@ -2,7 +2,8 @@
 /* This file has the operation readdir. vfs.h describes it, with its arguments and results. */
 #include <string.h>
 
-#include "memory_private.h"
+#include "node.h"
+#include "run.h"
 
 enum { LIST_SELF = 1, LIST_PARENT = 2 }; /* the cookies of "." and ".." */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* This file implements locks of byte ranges, as fcntl(2) has them. The ranges of one open do not overlap. */
 #include "base/checked.h"
-#include "memory_private.h"
+#include "run.h"
 
 static struct rr_memory_range *
 lock_range_new(struct rr_memory *memory, enum rr_vfs_lock_kind kind, uint64_t first, uint64_t last)

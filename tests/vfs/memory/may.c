@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* This file decides by the mode of an object, its owner and its opens what a caller may do. */
-#include "memory_private.h"
+#include "node.h"
+#include "run.h"
 
 enum { MAY_STICKY = 01000 };
 

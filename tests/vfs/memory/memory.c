@@ -3,7 +3,8 @@
 #include <rpcrdma/error.h>
 #include <string.h>
 
-#include "memory_private.h"
+#include "node.h"
+#include "run.h"
 
 enum { MEMORY_BUCKETS = 4096, MEMORY_LINKS = 32000, MEMORY_START = 1000000 };
 

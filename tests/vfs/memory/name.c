@@ -3,7 +3,8 @@
  * does, with its arguments and results. */
 #include <string.h>
 
-#include "memory_private.h"
+#include "node.h"
+#include "run.h"
 
 static bool
 name_is(struct rpcrdma_bytes name, const char *text)

@@ -2,7 +2,9 @@
 /* This file makes and frees nodes, the objects of the storage, and keeps the clock of the storage. */
 #include <assert.h>
 
-#include "memory_private.h"
+#include "node.h"
+#include "pages.h"
+#include "run.h"
 
 enum { TICKS_PER_SECOND = 1000000, TICK = 1000 /* nanoseconds */ };
 

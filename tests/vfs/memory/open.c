@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* This file implements opens and their share reservations. */
-#include "memory_private.h"
+#include "node.h"
+#include "run.h"
 
 static struct rr_reserve_file
 open_file(const struct rr_memory_node *node)

@@ -2,7 +2,8 @@
 /* This file says which function does an operation, and has the functions of struct rr_vfs_ops. */
 #include <assert.h>
 
-#include "memory_private.h"
+#include "node.h"
+#include "run.h"
 
 enum rr_vfs_status (*const rr_memory_runs[RR_VFS_OPERATIONS])(struct rr_memory_run *run) = {
 	[RR_VFS_OP_GETATTR] = rr_memory_getattr,

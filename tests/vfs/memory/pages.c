@@ -4,7 +4,9 @@
 #include <string.h>
 
 #include "base/checked.h"
-#include "memory_private.h"
+#include "node.h"
+#include "pages.h"
+#include "run.h"
 
 enum { PAGES_FIRST = 4 };
 

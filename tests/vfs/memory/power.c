@@ -3,7 +3,9 @@
  * the stable data, which comes back when the storage loses its power. */
 #include <string.h>
 
-#include "memory_private.h"
+#include "node.h"
+#include "pages.h"
+#include "run.h"
 
 enum rr_vfs_status
 rr_memory_keep_stable(struct rr_memory *memory, struct rr_memory_page *page)

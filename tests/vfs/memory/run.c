@@ -3,7 +3,8 @@
  * them. */
 #include <string.h>
 
-#include "memory_private.h"
+#include "node.h"
+#include "run.h"
 
 /* Stores in *node the node of the object at this offset of the operation's structure; NULL where the object
  * cannot be found (the status says why), or the offset is 0 (RR_VFS_OK). */

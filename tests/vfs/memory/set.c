@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* This file sets attributes, of existing and of new objects. */
-#include "memory_private.h"
+#include "node.h"
+#include "pages.h"
+#include "run.h"
 
 enum { SET_NANOSECONDS = 1000000000 };
 enum { SET_MODE = 07777, SET_UID = 04000, SET_GID = 02000, SET_GROUP_EXECUTE = 00010 };

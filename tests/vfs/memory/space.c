@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* This file counts the space that files use: of the whole storage, and of users with a quota. */
-#include "memory_private.h"
+#include "node.h"
+#include "run.h"
 
 enum { SPACE_FILES = 1000000 };
 

@@ -3,7 +3,8 @@
  * arguments and results. */
 #include <string.h>
 
-#include "memory_private.h"
+#include "node.h"
+#include "run.h"
 
 /* Checks that the operation's object is a file or a directory, as other types have no extended attributes,
  * and that the caller has the permissions "bits" on the object (RR_MEMORY_READ_BIT and so on). */
