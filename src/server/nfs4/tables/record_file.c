@@ -2,26 +2,20 @@
 /* The files of the records of clients, in their directory on the disk. */
 #include "server/nfs4/tables/record_file.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/file.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <rpcrdma/error.h>
 
 #include "base/crc32c.h"
 #include "base/endian.h"
 #include "base/log_limit.h"
-#include "base/whole.h"
+#include "server/locks/keep.h"
 
 struct rr_nfs4_record_dir {
 	const struct rr_env *env;
-	int fd;
+	struct rr_keep *keep;
 	struct rr_log_limit read_log, change_log;
 };
 
@@ -35,66 +29,34 @@ enum {
 	FILE_HEAD = 20,
 	FILE_MAX = FILE_HEAD + NFS4_OPAQUE_LIMIT + RR_CALLER_PRINCIPAL + 4,
 	FILE_NAME = 16, /* digits */
-	FILE_NAME_MAX = FILE_NAME + sizeof(".new")
+	FILE_NAME_MAX = FILE_NAME + 1
 };
 
 /* The name of the file with the server's identity, beside the records. */
 #define FILE_IDENTITY "identity"
 
-/* Stores the name of a record's file in `text`: `name` as 16 hexadecimal digits, and `end` behind them. */
+/* Stores the name of a record's file in `text`: `name` as 16 hexadecimal digits. */
 static void
-file_name(uint64_t name, const char *end, char text[FILE_NAME_MAX])
+file_name(uint64_t name, char text[FILE_NAME_MAX])
 {
-	snprintf(text, FILE_NAME_MAX, "%016llx%s", (unsigned long long)name, end);
-}
-
-/* Makes the directory and each directory above it that is missing, like mkdir -p. Returns 0, or an error with
- * its text. */
-static int
-record_make_directory(const char *path, struct rr_text *text)
-{
-	char part[PATH_MAX];
-	size_t length = strlen(path);
-
-	if (length >= sizeof(part))
-		return rr_fail(text, -RPCRDMA_ERR_SYSTEM, "%.100s...: %s", path, strerror(ENAMETOOLONG));
-	for (size_t i = 1; i <= length; i++) {
-		if (path[i] != '/' && path[i] != 0)
-			continue;
-		memcpy(part, path, i);
-		part[i] = 0;
-		if (mkdir(part, 0700) != 0 && errno != EEXIST)
-			return rr_fail(text, -RPCRDMA_ERR_SYSTEM, "%s: cannot make this directory: %s", part,
-				strerror(errno));
-	}
-	return 0;
+	snprintf(text, FILE_NAME_MAX, "%016llx", (unsigned long long)name);
 }
 
 int
 rr_nfs4_record_dir_open(
 	const struct rr_env *env, const char *path, struct rr_nfs4_record_dir **made, struct rr_text *text)
 {
-	struct rr_nfs4_record_dir *dir;
-	int error = record_make_directory(path, text), fd;
+	struct rr_nfs4_record_dir *dir = rr_alloc(env, sizeof(*dir));
+	int error;
 
-	if (error < 0)
-		return error;
-	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0)
-		return rr_fail(text, -RPCRDMA_ERR_SYSTEM, "%s: %s", path, strerror(errno));
-	if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
-		error = rr_fail(text, -RPCRDMA_ERR_SYSTEM,
-			"%s: another server keeps the records of its clients here", path);
-		close(fd);
-		return error;
-	}
-	dir = rr_alloc(env, sizeof(*dir));
-	if (!dir) {
-		close(fd);
+	if (!dir)
 		return rr_fail(text, -RPCRDMA_ERR_NOMEM, "no memory for the records of clients");
+	error = rr_keep_open(env, path, &dir->keep, text);
+	if (error < 0) {
+		rr_free(env, dir);
+		return error;
 	}
 	dir->env = env;
-	dir->fd = fd;
 	dir->read_log = (struct rr_log_limit){ .level = RR_LOG_WARNING,
 		.kind = "files that are no records of clients" };
 	dir->change_log = (struct rr_log_limit){ .level = RR_LOG_ERROR, .kind = "records of clients" };
@@ -109,7 +71,7 @@ rr_nfs4_record_dir_close(struct rr_nfs4_record_dir *dir)
 		return;
 	rr_log_limit_end(&dir->read_log, dir->env);
 	rr_log_limit_end(&dir->change_log, dir->env);
-	close(dir->fd);
+	rr_keep_close(dir->keep);
 	rr_free(dir->env, dir);
 }
 
@@ -162,31 +124,32 @@ static bool
 file_read(const struct rr_nfs4_record_dir *dir, const char *name, uint8_t data[FILE_MAX + 1],
 	struct rr_nfs4_recorded *recorded)
 {
-	int fd = openat(dir->fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	ssize_t got = fd < 0 ? -1 : rr_whole_read(fd, data, FILE_MAX + 1, RR_WHOLE_HERE);
+	ptrdiff_t got = rr_keep_get(dir->keep, name, data, FILE_MAX + 1);
 
-	if (fd >= 0)
-		close(fd);
 	return got >= 0 && file_parse(data, (size_t)got, recorded);
 }
 
-/* Gives the record of a file to take(), and returns what take() returned. A file whose name ends in .new was
- * not finished and is removed. For any file that is not a record, returns 0. */
+/* What is to be done with each record: the arguments of rr_nfs4_record_dir_read(). */
+struct file_taking {
+	struct rr_nfs4_record_dir *dir;
+	int (*take)(void *ctx, const struct rr_nfs4_recorded *recorded);
+	void *ctx;
+};
+
+/* Gives the record of a file to take(), and returns what take() returned. For any file that is not a record,
+ * returns 0. */
 static int
-file_take(struct rr_nfs4_record_dir *dir, const char *name,
-	int (*take)(void *ctx, const struct rr_nfs4_recorded *recorded), void *ctx)
+file_take(void *ctx, const char *name)
 {
+	const struct file_taking *taking = ctx;
+	struct rr_nfs4_record_dir *dir = taking->dir;
 	uint8_t data[FILE_MAX + 1];
 	struct rr_nfs4_recorded recorded;
 	unsigned long long number;
 	char end[2];
 
-	if (name[0] == '.' || strcmp(name, FILE_IDENTITY) == 0)
+	if (strcmp(name, FILE_IDENTITY) == 0 || strcmp(name, RR_NFS4_RECORDS_BESIDE) == 0)
 		return 0;
-	if (strlen(name) > 4 && strcmp(name + strlen(name) - 4, ".new") == 0) {
-		unlinkat(dir->fd, name, 0);
-		return 0;
-	}
 	/* 1: the digits are read, and nothing stands behind them. */
 	if (sscanf(name, "%16llx%1s", &number, end) != 1 || strlen(name) != FILE_NAME ||
 		!file_read(dir, name, data, &recorded)) {
@@ -195,66 +158,36 @@ file_take(struct rr_nfs4_record_dir *dir, const char *name,
 		return 0;
 	}
 	recorded.name = number;
-	return take(ctx, &recorded);
+	return taking->take(taking->ctx, &recorded);
 }
 
 int
 rr_nfs4_record_dir_read(struct rr_nfs4_record_dir *dir,
 	int (*take)(void *ctx, const struct rr_nfs4_recorded *recorded), void *ctx, struct rr_text *text)
 {
-	int fd = openat(dir->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), error = 0;
-	DIR *list = fd < 0 ? NULL : fdopendir(fd);
-	struct dirent *entry;
+	struct file_taking taking = { dir, take, ctx };
+	struct rr_text why = { "no memory for the records of clients, or too many of them" };
+	int error = rr_keep_each(dir->keep, file_take, &taking, &why);
 
-	if (!list) {
-		error = errno;
-		if (fd >= 0)
-			close(fd);
-		return rr_fail(text, -RPCRDMA_ERR_SYSTEM, "the records of clients cannot be read: %s",
-			strerror(error));
-	}
-	while (error == 0 && (entry = readdir(list)) != NULL)
-		error = file_take(dir, entry->d_name, take, ctx);
-	closedir(list);
-	return error < 0 ? rr_fail(text, error, "no memory for the records of clients, or too many of them")
-			 : 0;
+	return error < 0 ? rr_fail(text, error, "%s", why.text) : 0;
 }
 
 /* ---- Writing ---- */
-
-/* Writes a file under the name `fresh`, syncs it and renames it to `name`, so that the file is on the disk as
- * a whole or not at all. Returns whether all of that succeeded. */
-static bool
-file_put(const struct rr_nfs4_record_dir *dir, const char *name, const char *fresh, const void *data,
-	size_t length)
-{
-	int fd = openat(dir->fd, fresh, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
-	bool done = fd >= 0 && rr_whole_write(fd, data, length, RR_WHOLE_HERE) == (ssize_t)length &&
-		    fsync(fd) == 0;
-
-	if (fd >= 0)
-		close(fd);
-	return done && renameat(dir->fd, fresh, dir->fd, name) == 0 && fsync(dir->fd) == 0;
-}
 
 int
 rr_nfs4_record_dir_identity(
 	struct rr_nfs4_record_dir *dir, uint8_t identity[RR_NFS4_IDENTITY], struct rr_text *text)
 {
-	int fd = openat(dir->fd, FILE_IDENTITY, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	ssize_t got = fd < 0 ? -1 : rr_whole_read(fd, identity, RR_NFS4_IDENTITY, RR_WHOLE_HERE);
-	int error = got < 0 ? errno : 0;
+	ptrdiff_t got = rr_keep_get(dir->keep, FILE_IDENTITY, identity, RR_NFS4_IDENTITY);
 
-	if (fd >= 0)
-		close(fd);
 	if (got == RR_NFS4_IDENTITY)
 		return 0;
 	/* An error may pass: the identity by which the clients know the server stays in its file. */
-	if (got < 0 && error != ENOENT)
+	if (got < 0 && errno != ENOENT)
 		return rr_fail(text, -RPCRDMA_ERR_SYSTEM, "the server's identity cannot be read: %s",
-			strerror(error));
+			strerror(errno));
 	dir->env->random(dir->env->ctx, identity, RR_NFS4_IDENTITY);
-	if (file_put(dir, FILE_IDENTITY, FILE_IDENTITY ".new", identity, RR_NFS4_IDENTITY))
+	if (rr_keep_put(dir->keep, FILE_IDENTITY, identity, RR_NFS4_IDENTITY))
 		return 0;
 	return rr_fail(
 		text, -RPCRDMA_ERR_SYSTEM, "the server's identity cannot be kept: %s", strerror(errno));
@@ -283,14 +216,13 @@ file_compose(const struct rr_nfs4_recorded *recorded, uint8_t data[FILE_MAX])
 bool
 rr_nfs4_record_write(struct rr_nfs4_record_dir *dir, const struct rr_nfs4_recorded *recorded)
 {
-	char name[FILE_NAME_MAX], fresh[FILE_NAME_MAX];
+	char name[FILE_NAME_MAX];
 	uint8_t data[FILE_MAX];
 	size_t length = file_compose(recorded, data);
 	bool done;
 
-	file_name(recorded->name, "", name);
-	file_name(recorded->name, ".new", fresh);
-	done = file_put(dir, name, fresh, data, length);
+	file_name(recorded->name, name);
+	done = rr_keep_put(dir->keep, name, data, length);
 	if (!done)
 		rr_log_limited(&dir->change_log, dir->env,
 			"the record of a client of NFS version 4 cannot be written: %s", strerror(errno));
@@ -303,8 +235,8 @@ rr_nfs4_record_remove(struct rr_nfs4_record_dir *dir, uint64_t number)
 	char name[FILE_NAME_MAX];
 	bool done;
 
-	file_name(number, "", name);
-	done = (unlinkat(dir->fd, name, 0) == 0 || errno == ENOENT) && fsync(dir->fd) == 0;
+	file_name(number, name);
+	done = rr_keep_remove(dir->keep, name);
 	if (!done)
 		rr_log_limited(&dir->change_log, dir->env,
 			"the record of a client of NFS version 4 cannot be removed: %s", strerror(errno));

@@ -30,6 +30,9 @@ int rr_nfs4_record_dir_open(
 /* Unlocks and closes the directory. dir may be NULL. */
 void rr_nfs4_record_dir_close(struct rr_nfs4_record_dir *dir);
 
+/* The name of a directory in that directory: what NLM keeps. */
+#define RR_NFS4_RECORDS_BESIDE "nlm"
+
 enum { RR_NFS4_IDENTITY = 16 };
 
 /* Reads the random octets that are the server's identity from their file in the directory. If the file is
