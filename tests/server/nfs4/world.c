@@ -13,17 +13,47 @@
 const stateid4 stateid_anonymous = { 0 };
 const stateid4 stateid_current = { .seqid = 1 };
 
+void
+world_listen(struct world *world, enum rr_transport transport, struct sockaddr *address, socklen_t size)
+{
+	struct rr_text text;
+
+	if (rr_server_listen(world->server, transport, address, size, NULL, &text) < 0)
+		fail_msg("%s", text.text);
+}
+
+/* Makes what NLM's servers share, before that of version 4, so that both know of hosts who may reclaim. */
+static void
+world_share_nlm(struct world *world)
+{
+	char path[STAGE_PATH + 8];
+	const struct rr_nlm_config config = { .locks = world->locks,
+		.records = world->has_records ? path : NULL,
+		.grace = 90 * RR_SECOND,
+		.claims = world->claims ? world->claims : 1000,
+		.rpcbind = world->rpcbind };
+	struct rr_text text;
+
+	if (!world->has_nlm)
+		return;
+	snprintf(path, sizeof(path), "%s/nlm", world->records);
+	if (rr_nlm_shared_new(&world->stage.env, &config, &world->nlm_shared, &text) < 0)
+		fail_msg("%s", text.text);
+}
+
 static void
 world_start(struct world *world)
 {
 	struct rr_nfs4_shared_config shared = { .tables = rr_nfs4_tables_config_default,
 		.records = world->has_records ? world->records : NULL };
 	const struct rr_tree_config tree = { .exports = world->exports, .export_count = world->export_count };
-	const struct rr_idmap_config idmap = { "example.org", world->manage_gids, world->directory };
-	struct rr_server_config server = rr_server_config_default;
 	struct rr_nfs4_server_config config;
-	struct rr_service service;
+	struct rr_service services[1 + RR_NLM_SERVICES];
 	struct rr_text text = { "" };
+
+	assert_int_equal(rr_locks_new(&world->stage.env, &world->locks), 0);
+	shared.tables.locks = world->locks;
+	world_share_nlm(world);
 
 	if (world->lease > 0)
 		shared.tables.lease = world->lease * RR_SECOND;
@@ -37,21 +67,21 @@ world_start(struct world *world)
 	if (rr_nfs4_shared_new(&world->stage.env, &shared, &world->shared, &text) < 0)
 		fail_msg("%s", text.text);
 	test_gate_init(&world->gate, world->vfs, world->rule ? world->rule : TEST_GATE_OPEN);
-	if (world->directory)
-		assert_int_equal(
-			rr_idmap_new(&world->stage.env, world->stage.engine->loop, &idmap, &world->idmap), 0);
-	world->gate.idmap = world->idmap;
 	config = (struct rr_nfs4_server_config){ world->stage.engine->results, &world->gate, world->shared };
 	assert_int_equal(rr_nfs4_server_new(
 				 &world->stage.env, world->stage.engine->loop, &config, &world->nfs4, &text),
 		0);
-	rr_nfs4_server_service(world->nfs4, &service);
-	if (world->auths)
-		server.auths = world->auths;
-	assert_int_equal(rr_server_new(world->stage.engine, &server, &service, 1, &world->server), 0);
-	if (rr_server_listen(world->server, RR_TRANSPORT_TCP, (struct sockaddr *)&world->address,
-		    sizeof(world->address), NULL, &text) < 0)
-		fail_msg("%s", text.text);
+	rr_nfs4_server_service(world->nfs4, &services[0]);
+	if (world->has_nlm) {
+		if (rr_nlm_server_new(
+			    world->stage.engine, &world->gate, world->nlm_shared, &world->nlm, &text) < 0)
+			fail_msg("%s", text.text);
+		rr_nlm_server_services(world->nlm, services + 1);
+	}
+	assert_int_equal(rr_server_new(world->stage.engine, &rr_server_config_default, services,
+				 world->has_nlm ? 1 + RR_NLM_SERVICES : 1, &world->server),
+		0);
+	world_listen(world, RR_TRANSPORT_TCP, (struct sockaddr *)&world->address, sizeof(world->address));
 }
 
 static struct world *
@@ -112,6 +142,20 @@ world_setup_records(void **state)
 }
 
 int
+world_setup_nlm(void **state)
+{
+	struct world *world = world_new();
+
+	world->exports[0] = (struct rr_tree_export){ world->path, "/" };
+	world->export_count = 1;
+	world->has_records = world->has_nlm = true;
+	stage_directory(world->records);
+	world_start(world);
+	*state = world;
+	return 0;
+}
+
+int
 world_setup_memory(void **state)
 {
 	static const struct rr_vfs_export export = { .name = "/" };
@@ -132,13 +176,15 @@ world_stop(struct world *world)
 		peer_disconnect(&world->peers[i]);
 	}
 	rr_server_free(world->server);
+	rr_nlm_server_end(world->nlm);
 	rr_nfs4_server_end(world->nfs4);
-	rr_idmap_free(world->idmap);
-	world->idmap = NULL;
 	rr_vfs_destroy(world->vfs);
 	rr_nfs4_server_free(world->nfs4);
+	rr_nlm_server_free(world->nlm);
 	rr_gate_end(&world->gate);
 	rr_nfs4_shared_free(world->shared);
+	rr_nlm_shared_free(world->nlm_shared);
+	rr_locks_free(world->locks);
 	rr_posix_shared_free(world->posix);
 }
 
@@ -387,12 +433,6 @@ peer_start_all(struct peer *peer, const nfs_argop4 *ops, uint32_t count, struct 
 	memcpy(sequence->sa_sessionid, peer->session, sizeof(peer->session));
 	started->args =
 		(COMPOUND4args){ .minorversion = peer->minor, .argarray = { count + 1, started->ops } };
-	peer_start_raw(peer, started);
-}
-
-void
-peer_start_raw(struct peer *peer, struct started *started)
-{
 	memset(&peer->res, 0, sizeof(peer->res));
 	started->call = (struct rr_call){ .program = &nfs42_NFS_V4_program,
 		.proc = NFSPROC4_COMPOUND,

@@ -9,6 +9,7 @@
 #include "rpc/server.h"
 #include "server/nfs4/errors.h"
 #include "server/nfs4/server.h"
+#include "server/nlm/server.h"
 #include "ulb/nfs42.h"
 #include "vfs/posix/posix.h"
 
@@ -74,13 +75,17 @@ struct world {
 	struct rr_memory *memory;
 	struct rr_vfs *vfs;
 	struct rr_gate gate;
-	const char *rule;              /* rule for all exports; NULL: TEST_GATE_OPEN */
-	rr_idmap_directory *directory; /* of users; NULL: the server has no names and no groups of users */
-	bool manage_gids;
-	const struct rr_auth *const *auths; /* NULL: as by default */
-	struct rr_idmap *idmap;
+	const char *rule; /* rule for all exports; NULL: TEST_GATE_OPEN */
 	struct rr_nfs4_shared *shared;
 	struct rr_nfs4_server *nfs4;
+	/* The locks of version 3, which are served beside version 4 if has_nlm is set; rpcbind: the port of
+	 * the hosts' rpcbind. */
+	bool has_nlm;
+	uint16_t rpcbind;
+	uint32_t claims; /* the most of all hosts; 0: many */
+	struct rr_locks *locks;
+	struct rr_nlm_shared *nlm_shared;
+	struct rr_nlm_server *nlm;
 	struct rpcrdma_server *server;
 	struct sockaddr_in address;
 	bool rdma;
@@ -94,8 +99,12 @@ int world_setup_two_exports(void **state);
 int world_setup_records(void **state);
 /* Makes a server with one export "/", whose files are in memory. */
 int world_setup_memory(void **state);
+/* Makes a server with one export "/", with a directory for records, and with the locks of version 3. */
+int world_setup_nlm(void **state);
 int world_teardown(void **state);
 
+/* Listens at another address, too. */
+void world_listen(struct world *world, enum rr_transport transport, struct sockaddr *address, socklen_t size);
 /* Ends the server, and starts it again at another port. The peers are not connected afterwards. */
 void world_restart(struct world *world);
 
@@ -138,8 +147,6 @@ struct started {
 	bool done;
 };
 void peer_start(struct peer *peer, const nfs_argop4 *op, struct started *started);
-/* Begins the COMPOUND in started->args. */
-void peer_start_raw(struct peer *peer, struct started *started);
 /* The same for up to WORLD_OPS - 1 operations. */
 void peer_start_all(struct peer *peer, const nfs_argop4 *ops, uint32_t count, struct started *started);
 
