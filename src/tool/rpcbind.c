@@ -15,6 +15,8 @@
 #include "rpc/client.h"
 #include "ulb/mount3.h"
 #include "ulb/nfs3.h"
+#include "ulb/nlm4.h"
+#include "ulb/nsm1.h"
 #include "ulb/rpcb4.h"
 
 const struct rr_option rr_rpcbind_options[] = {
@@ -90,6 +92,16 @@ rr_rpcbind_add_nfs(
 		rr_rpcbind_add(rpcbind, NFS_V3_program.prog, RPCBIND_NFS_V4, tcp, address);
 }
 
+void
+rr_rpcbind_add_locks(struct rr_rpcbind *rpcbind, bool tcp, const struct sockaddr *address)
+{
+	static const uint32_t versions[] = { 1, 3, NLM4_VERS };
+
+	for (size_t i = 0; i < sizeof(versions) / sizeof(*versions); i++)
+		rr_rpcbind_add(rpcbind, NLM_PROG, versions[i], tcp, address);
+	rr_rpcbind_add(rpcbind, SM_PROG, SM_VERS, tcp, address);
+}
+
 /* ---- Calls ---- */
 
 /* A connection to rpcbind. */
@@ -157,6 +169,39 @@ rpcbind_warn(const struct rr_tool *tool, const struct rr_rpcbind *rpcbind, const
 		tool, "rpcbind at %s: %s; clients that ask it do not find this server", rpcbind->socket, why);
 }
 
+/* NLM and NSM are one program of a machine each, which mostly its kernel and its statd have. */
+static bool
+rpcbind_is_of_locks(const struct rr_rpcbind_entry *entry)
+{
+	return entry->prog == NLM_PROG || entry->prog == SM_PROG;
+}
+
+/* If rpcbind has refused an entry of NLM or NSM, the entries of both are withdrawn: half of a lock manager
+ * here and half of it there would lose locks. */
+static void
+rpcbind_leave_locks(const struct rr_tool *tool, struct rr_rpcbind *rpcbind, struct rpcbind_talk *talk)
+{
+	struct rr_rpcbind_entry *end = rpcbind->entries + rpcbind->count;
+	bool refused = false, gone;
+
+	for (const struct rr_rpcbind_entry *entry = rpcbind->entries; entry < end; entry++)
+		refused |= rpcbind_is_of_locks(entry) && !entry->registered;
+	if (!refused)
+		return;
+	for (struct rr_rpcbind_entry *entry = rpcbind->entries; entry < end; entry++) {
+		if (!rpcbind_is_of_locks(entry) || !entry->registered)
+			continue;
+		entry->registered = false;
+		if (rpcbind_call(talk, RPCBPROC_UNSET, entry, &gone) < 0)
+			break;
+	}
+	rr_tool_warn(tool,
+		"rpcbind at %s: the lockd or statd of this machine has the locks of version 3, or this user "
+		"may "
+		"not register them: clients of version 3 mount with nolock, or with vers=4.1",
+		rpcbind->socket);
+}
+
 /* Registers all entries, and notes which of them rpcbind took. Warns of those that it refuses. Stops after a
  * call without an answer. */
 static void
@@ -168,13 +213,14 @@ rpcbind_set_all(const struct rr_tool *tool, struct rr_rpcbind *rpcbind, struct r
 			rpcbind_warn(tool, rpcbind, rr_client_error(talk->client));
 			return;
 		}
-		if (!entry->registered)
+		if (!entry->registered && !rpcbind_is_of_locks(entry))
 			rr_tool_warn(tool,
 				"rpcbind at %s: program %u version %u is registered under %s by another "
 				"server, or "
 				"this user may not do so",
 				rpcbind->socket, entry->prog, entry->vers, entry->netid);
 	}
+	rpcbind_leave_locks(tool, rpcbind, talk);
 }
 
 void

@@ -15,7 +15,7 @@
  */
 
 /* Octets of memory for a universal address; the most entries. */
-enum { RR_RPCBIND_ADDRESS = 64, RR_RPCBIND_MAX = 16 };
+enum { RR_RPCBIND_ADDRESS = 64, RR_RPCBIND_MAX = 48 };
 
 /* An entry: a version of a program, the name of a transport ("tcp", "rdma6"), and the address where it is
  * served. */
@@ -48,6 +48,10 @@ void rr_rpcbind_add(
 /* Adds entries for those versions of NFS that are served, and for MOUNT if version 3 is served. */
 void rr_rpcbind_add_nfs(
 	struct rr_rpcbind *rpcbind, bool version3, bool version4, bool tcp, const struct sockaddr *address);
+
+/* Adds entries for NLM and NSM, the locks of version 3. Where another program of this machine, its lockd or
+ * its statd, has one of them, that program keeps it, and no entry of it is registered. */
+void rr_rpcbind_add_locks(struct rr_rpcbind *rpcbind, bool tcp, const struct sockaddr *address);
 
 /* Registers the entries with rpcbind. Does nothing if no socket of rpcbind was given. Failures are only
  * reported: clients that know the ports still find the server. */

@@ -22,7 +22,7 @@ class Rpcbind:
     transport."""
 
     def __init__(self, path, taken=()):
-        self.calls, self.taken = [], taken
+        self.calls, self.taken = [], taken  # taken: names of transports, or programs
         self.listener = socket.socket(socket.AF_UNIX)
         self.listener.bind(path)
         self.listener.listen()
@@ -48,7 +48,7 @@ class Rpcbind:
             at += 4 + (length + 3) // 4 * 4
         good = (kind, rpc, prog, vers) == (0, 2, 100000, 4) and at == len(call) and texts[2] == str(os.geteuid())
         self.calls.append((proc, number, version, texts[0], texts[1]) if good else ("bad", call))
-        reply = struct.pack(">7I", xid, 1, 0, 0, 0, 0, texts[0] not in self.taken)
+        reply = struct.pack(">7I", xid, 1, 0, 0, 0, 0, texts[0] not in self.taken and number not in self.taken)
         return struct.pack(">I", 0x80000000 | len(reply)) + reply
 
 
@@ -56,7 +56,10 @@ def universal(host, port):
     return f"{host}.{port >> 8}.{port & 255}"
 
 
-def expected(proc, addresses, programs=((100003, 3), (100005, 3), (100003, 4))):
+LOCKS = ((100021, 1), (100021, 3), (100021, 4), (100024, 1))
+
+
+def expected(proc, addresses, programs=((100003, 3), (100005, 3), (100003, 4)) + LOCKS):
     return sorted((proc, *program, netid, address) for netid, address in addresses.items() for program in programs)
 
 
@@ -84,12 +87,18 @@ def main():
                                                 f"127.0.0.2:{free_port()}", "--nfs", "3")
         addresses = {"rdma": universal("127.0.0.1", server.port), "tcp": universal("0.0.0.0", server.tcp_port),
                      "rdma6": universal("::1", other), "tcp6": universal("::1", server.tcp_port)}
-        tap.result(up == expected(SET, addresses, ((100003, 3), (100005, 3))),
+        tap.result(up == expected(SET, addresses, ((100003, 3), (100005, 3)) + LOCKS),
                    "IPv6 has names of its own; several addresses at one port are all addresses, and of several ports the first one counts", up)
 
         server, up, down, text, status = served(folder, "three", ("tcp",), "--rpcbind-rdma")
+        down = [call for call in down if call[:2] not in [(UNSET, program) for program, _ in LOCKS]]
         tap.result("under tcp by another server" in text and len(down) == 3 and all(call[3] == "rdma" for call in down),
                    "what another server has is said, and left alone", [text, down])
+
+        server, up, down, text, status = served(folder, "lockd", (100021,))
+        unset = [call[1] for call in up if call[0] == UNSET]
+        tap.result(unset == [100024] and text.count("\n") == 1 and "nolock" in text and len(down) == 3,
+                   "where the machine's lockd has NLM, that is said in a sentence, and all else is registered", [text, up, down])
 
         server, up, down, text, status = served(folder, "four", ())
         tap.result(up == expected(SET, {"tcp": universal("127.0.0.1", server.tcp_port)}),
@@ -99,8 +108,9 @@ def main():
         with Gateway(TOOL, "nfs://127.0.0.1:1/", "--rpcbind", f"{folder}/five", "--rpcbind-rdma", stderr=subprocess.PIPE) as gateway:
             up = sorted(rpcbind.calls)
             status, text = gateway.stop(), gateway.process.stderr.read()
+        programs = ((100003, 3), (100005, 3), (100003, 4))
         addresses = {"rdma": universal("127.0.0.1", gateway.rdma_port), "tcp": universal("127.0.0.1", gateway.tcp_port)}
-        tap.result((status, text, up, sorted(rpcbind.calls[len(up):])) == (0, "", expected(SET, addresses), expected(UNSET, addresses)),
+        tap.result((status, text, up, sorted(rpcbind.calls[len(up):])) == (0, "", expected(SET, addresses, programs), expected(UNSET, addresses, programs)),
                    "a gateway registers likewise while it is up", [status, text, up])
 
         with Server(TOOL, folder, "--rpcbind", f"{folder}/none", tcp_port=free_port(), stderr=subprocess.PIPE) as server:

@@ -4,7 +4,6 @@
  * listens at all addresses. The threads share only the configuration, the state of version 4 and the
  * duplicate request cache: a client may come back to another thread than it left.
  */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -23,11 +22,13 @@ enum { SERVE_HOST = HOST_NAME_MAX + 8 };
 struct serve_run {
 	const struct rr_tool *tool;
 	struct rr_serve *serve;
-	void *shared;                   /* what the storage of all threads has in common */
-	struct rr_nfs4_shared *shared4; /* NULL: version 4 is not served */
-	struct rr_drc *drc;             /* the duplicate request cache */
-	struct rr_mounts *mounts;       /* the clients that have mounted directories (MOUNT) */
-	struct rr_serve_rules *fresh;   /* the rules which clients may use the exports: reload.c */
+	void *shared;                     /* what the storage of all threads has in common */
+	struct rr_locks *locks;           /* of all versions */
+	struct rr_nfs4_shared *shared4;   /* NULL: version 4 is not served */
+	struct rr_nlm_shared *shared_nlm; /* the locks of version 3; NULL: version 3 is not served */
+	struct rr_drc *drc;               /* the duplicate request cache */
+	struct rr_mounts *mounts;         /* the clients that have mounted directories (MOUNT) */
+	struct rr_serve_rules *fresh;     /* the rules which clients may use the exports: reload.c */
 };
 
 /* The service of a thread. */
@@ -36,12 +37,12 @@ struct serve_service {
 	struct rpcrdma_engine *engine;
 	struct rr_vfs *vfs;             /* the storage */
 	struct rr_gate gate;            /* in front of the storage: applies the rules */
-	struct rr_idmap *idmap;         /* the names and groups of users */
 	struct rr_nfs_server *nfs;      /* version 3; NULL: it is not served */
 	struct rr_nfs4_server *nfs4;    /* version 4; NULL: it is not served */
+	struct rr_nlm_server *nlm;      /* the locks of version 3; NULL: it is not served */
 	struct rr_nfs4_shared *shared4; /* NULL: version 4 is not served */
 	struct rpcrdma_server *server;
-	struct rr_service services[RR_NFS_SERVICES + 1];
+	struct rr_service services[RR_NFS_SERVICES + RR_NLM_SERVICES + 1];
 	uint32_t service_count;
 	struct rr_gate_count counts[RR_SERVE_EXPORTS]; /* of the gate */
 };
@@ -94,7 +95,10 @@ serve_make_services(struct serve_run *run, struct serve_service *service)
 			return rr_tool_fail(run->tool, "out of memory");
 		rr_nfs_server_list_mounts(service->nfs, run->mounts);
 		rr_nfs_server_services(service->nfs, service->services);
-		service->service_count = RR_NFS_SERVICES;
+		if (rr_nlm_server_new(engine, &service->gate, run->shared_nlm, &service->nlm, &text) < 0)
+			return rr_tool_fail(run->tool, "%s", text.text);
+		rr_nlm_server_services(service->nlm, service->services + RR_NFS_SERVICES);
+		service->service_count = RR_NFS_SERVICES + RR_NLM_SERVICES;
 	}
 	if (!run->shared4)
 		return RR_EXIT_OK;
@@ -111,8 +115,6 @@ serve_make(void *ctx, struct rpcrdma_engine *engine, void **result)
 	struct serve_run *run = ctx;
 	struct rr_serve *serve = run->serve;
 	struct rr_server_config config = rr_server_config_default;
-	const struct rr_idmap_config idmap = { .domain = serve->idmap_domain,
-		.manage_gids = serve->manage_gids };
 	struct rr_text text = { "out of memory" };
 	struct serve_service *service = rr_alloc(engine->env, sizeof(*service));
 	int status;
@@ -127,9 +129,6 @@ serve_make(void *ctx, struct rpcrdma_engine *engine, void **result)
 		return rr_tool_fail(run->tool, "%s", text.text);
 	rr_gate_init(&service->gate, service->vfs, serve->rules, rr_loop_peer_log(engine->loop));
 	service->gate.counts = service->counts;
-	if (rr_idmap_new(engine->env, engine->loop, &idmap, &service->idmap) < 0)
-		return rr_tool_fail(run->tool, "no threads for the names of users: %s", strerror(errno));
-	service->gate.idmap = service->idmap;
 	status = serve_make_services(run, service);
 	if (status != RR_EXIT_OK)
 		return status;
@@ -168,7 +167,9 @@ serve_print_lines(const struct rr_serve *serve)
 	printf("a client types: rpcrdma ls nfs://%s%s\n", host, name);
 	*strrchr(host, ':') = '\0';
 	printf("or, with Linux's own client: mount -t nfs -o %s,proto=rdma,port=%u",
-		serve->version4 ? "vers=4.2" : "vers=3,nolock",
+		serve->version4         ? "vers=4.2"
+		: serve->rpcbind.socket ? "vers=3"
+					: "vers=3,nolock",
 		rr_address_port((const struct sockaddr *)&address->rdma));
 	if (!serve->version4 && serve->tcp_port)
 		printf(",mountproto=tcp,mountport=%u", serve->tcp_port);
@@ -194,8 +195,8 @@ serve_announce(void *ctx)
 	}
 	if (serve->tcp_port)
 		printf("and over TCP at port %u%s\n", serve->tcp_port, tls);
-	if (serve->version3)
-		printf("version 3 has no locks of the server: mount with nolock%s\n",
+	if (serve->version3 && !serve->rpcbind.socket)
+		printf("locks of version 3 need rpcbind (--rpcbind), or mount with nolock%s\n",
 			serve->version4 ? ", or with vers=4.1" : "");
 	serve_print_lines(serve);
 	rr_serve_register(run->tool, run->serve);
@@ -273,8 +274,7 @@ serve_is_idle(const void *service)
 	return rr_server_idle(((const struct serve_service *)service)->server);
 }
 
-/* Returns how many operations of this thread's storage, and questions to the directory of users, have not
- * ended. */
+/* Returns how many operations of this thread's storage have not ended. */
 static uint32_t
 serve_under_way(const struct serve_service *service)
 {
@@ -282,8 +282,11 @@ serve_under_way(const struct serve_service *service)
 
 	if (service->vfs)
 		rr_vfs_counters(service->vfs, &counters);
-	return counters.under_way + rr_idmap_under_way(service->idmap);
+	return counters.under_way;
 }
+
+/* The most opens for locks and shares of version 3. */
+enum { SERVE_CLAIMS = 65536 };
 
 /* At the end, operations that nobody waits for any more get this number of turns of the loop, each of this
  * time, to end. */
@@ -300,9 +303,7 @@ serve_end_where_storage_hangs(const struct serve_service *service)
 		rr_loop_turn(service->engine->loop, LAST_TURN);
 	if (serve_under_way(service) == 0)
 		return;
-	fprintf(stderr,
-		"rpcrdma: %u operations wait for storage, or for a directory of users, that does not answer, "
-		"and are given up\n",
+	fprintf(stderr, "rpcrdma: %u operations wait for storage that does not answer, and are given up\n",
 		serve_under_way(service));
 	fflush(NULL);
 	_exit(RR_EXIT_OK);
@@ -318,14 +319,15 @@ serve_free(void *ctx)
 	rr_serve_withdraw(service->run->tool, service->run->serve);
 	rr_serve_rules_end(service->run->fresh);
 	rr_server_free(service->server);
+	rr_nlm_server_end(service->nlm);
 	rr_nfs4_server_end(service->nfs4);
 	serve_end_where_storage_hangs(service);
-	rr_idmap_free(service->idmap);
 	/* The storage waits here for the operations that are under way. */
 	if (service->vfs)
 		rr_vfs_destroy(service->vfs);
 	rr_nfs_server_free(service->nfs);
 	rr_nfs4_server_free(service->nfs4);
+	rr_nlm_server_free(service->nlm);
 	rr_gate_end(&service->gate);
 	rr_free(service->engine->env, service);
 }
@@ -408,9 +410,39 @@ serve_make_shared4(struct serve_run *run)
 	error = rr_serve_state(serve, path, &text);
 	config.records = path;
 	config.tables.lease = serve->lease * RR_SECOND;
+	config.tables.locks = run->locks;
 	serve_bound_states(&config.tables);
 	if (error == 0)
 		error = rr_nfs4_shared_new(&rr_env_system, &config, &run->shared4, &text);
+	return error < 0 ? rr_tool_fail(run->tool, "%s; --state names another directory", text.text)
+			 : RR_EXIT_OK;
+}
+
+/* Makes what the threads share of locks: of all versions, and of version 3, if it is served. Opens for locks
+ * take an eighth of the descriptors at most. */
+static int
+serve_make_locks(struct serve_run *run)
+{
+	const struct rr_serve *serve = run->serve;
+	char state[PATH_MAX], path[PATH_MAX + sizeof("/" RR_NFS4_RECORDS_BESIDE)];
+	struct rr_nlm_config config = {
+		.records = path, .grace = serve->lease * RR_SECOND, .claims = SERVE_CLAIMS
+	};
+	struct rr_text text;
+	struct rlimit limit;
+	int error;
+
+	if (rr_locks_new(&rr_env_system, &run->locks) < 0)
+		return rr_tool_fail(run->tool, "out of memory");
+	if (!serve->version3)
+		return RR_EXIT_OK;
+	config.locks = run->locks;
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && config.claims > limit.rlim_max / 8)
+		config.claims = (uint32_t)(limit.rlim_max / 8);
+	error = rr_serve_state(serve, state, &text);
+	snprintf(path, sizeof(path), "%s/" RR_NFS4_RECORDS_BESIDE, state);
+	if (error == 0)
+		error = rr_nlm_shared_new(&rr_env_system, &config, &run->shared_nlm, &text);
 	return error < 0 ? rr_tool_fail(run->tool, "%s; --state names another directory", text.text)
 			 : RR_EXIT_OK;
 }
@@ -429,6 +461,9 @@ rr_serve_run(const struct rr_tool *tool, struct rr_serve *serve)
 	if (!run.drc || rr_mounts_new(&rr_env_system, &run.mounts) < 0)
 		status = rr_tool_fail(tool, "out of memory");
 	else
+		status = serve_make_locks(&run);
+	/* The locks of version 3 come first: version 4 has a grace period where their hosts may reclaim. */
+	if (status == RR_EXIT_OK)
 		status = serve_make_shared4(&run);
 	if (status == RR_EXIT_OK)
 		status = rr_serve_rules_new(tool, serve, &run.fresh);
@@ -437,6 +472,8 @@ rr_serve_run(const struct rr_tool *tool, struct rr_serve *serve)
 	if (status == RR_EXIT_OK)
 		status = rr_workers_run(&serve->workers);
 	rr_nfs4_shared_free(run.shared4);
+	rr_nlm_shared_free(run.shared_nlm);
+	rr_locks_free(run.locks);
 	serve->provider->end(run.shared);
 	rr_drc_free(run.drc);
 	rr_mounts_free(run.mounts);
