@@ -4,6 +4,7 @@
 #include <rpcrdma/error.h>
 
 #include "base/gss/gss.h"
+#include "base/gss/initiate.h"
 
 void
 rr_gss_token_free(struct rr_gss_token *token)
@@ -67,4 +68,40 @@ rr_gss_open(struct rr_gss_context *context, enum rr_gss_worker worker, void *tok
 {
 	(void)context, (void)worker, (void)token, (void)size, (void)data, (void)data_size;
 	return false;
+}
+
+int
+rr_gss_initiator_new(
+	const char *service, const char *host, struct rr_gss_initiator **initiator, struct rr_text *text)
+{
+	(void)service, (void)host, (void)initiator;
+	return rr_fail(text, -RPCRDMA_ERR_NOTSUP,
+		"this library was built without Kerberos: build it with the headers of MIT's libkrb5");
+}
+
+void
+rr_gss_initiator_free(struct rr_gss_initiator *initiator)
+{
+	(void)initiator;
+}
+
+int
+rr_gss_initiate(struct rr_gss_initiator *initiator, const void *token, size_t size, struct rr_gss_token *out,
+	struct rr_gss_context **context, struct rr_text *text)
+{
+	(void)initiator, (void)token, (void)size, (void)out, (void)context;
+	return rr_fail(text, -RPCRDMA_ERR_NOTSUP, "there is no Kerberos");
+}
+
+const char *
+rr_gss_initiator_name(const struct rr_gss_initiator *initiator)
+{
+	(void)initiator;
+	return "";
+}
+
+void
+rr_gss_refusal(uint32_t major, uint32_t minor, struct rr_text *text)
+{
+	rr_fail(text, 0, "statuses %u, %u", major, minor);
 }
