@@ -4,6 +4,7 @@
 
 #include <rpcrdma/engine.h>
 
+#include "base/list.h"
 #include "wire/rpc.h"
 
 /* Flavors of authentication, each with a const struct and a file of auth/: the octets that a flavor adds to
@@ -14,10 +15,22 @@
  * of the way of all other calls. */
 #define RR_AUTH_APART __attribute__((noinline, cold))
 
+struct rpcrdma_client;
 struct rpcrdma_program;
 struct rpcrdma_request;
 struct rr_auth;
+struct rr_crew;
 struct rr_service;
+
+/* A client that waits for a context. */
+struct rr_auth_waiter {
+	struct rpcrdma_client *client; /* by whose calls the context may be made */
+	uint32_t prog, vers;           /* of a program whose procedure 0 these calls name */
+	/* Is called by the loop, once: there is a context (0), or there is none (an error and its text). The
+	 * waiter may be used again then. */
+	void (*ready)(struct rr_auth_waiter *waiter, int error, const char *text);
+	struct rr_list link; /* the flavor's */
+};
 
 /* What a flavor with contexts notes of one call. Only its file looks at the members behind wraps. */
 struct rr_auth_call {
@@ -28,6 +41,15 @@ struct rr_auth_call {
 	uint32_t number; /* of this transmission of the call */
 	uint32_t service;
 	void *memory; /* into which unwrap() has put arguments or results */
+	bool apart;   /* unwrap() and protect() are called by a thread of a crew */
+};
+
+/* From so many octets on, wrapping and unwrapping is work for a crew, where a server has one. */
+enum { RR_AUTH_LARGE = 16384 };
+
+/* Where in a message the octets lie that protect() is still to protect. size 0: there are none. */
+struct rr_auth_span {
+	size_t at, size;
 };
 
 /*
@@ -38,9 +60,19 @@ struct rr_auth_call {
 struct rr_auth_guard {
 	/* Begins a transmission of a client's call: sets all members of *call but again. A call of the
 	 * program auth->control->program, or of a copy of it for another program's number, makes or destroys
-	 * a context. Returns 0 or an error: there is no context for the call. */
+	 * a context. Returns 0; or RR_AUTH_UNREADY: there is no context yet, and prepare() has one made; or
+	 * an error: there is no context for the call. */
 	int (*begin)(
 		const struct rr_auth *auth, const struct rpcrdma_program *program, struct rr_auth_call *call);
+	/* Has a context made, by calls of a client that waits; does nothing if the waiter waits already. The
+	 * flavor lets go of a waiter when it has called ready(), or by forget(), which also ends the call of
+	 * that client by which a context is being made. NULL for flavors whose begin() has no use for them.
+	 */
+	void (*prepare)(const struct rr_auth *auth, struct rr_auth_waiter *waiter);
+	void (*forget)(const struct rr_auth *auth, struct rr_auth_waiter *waiter);
+	/* The server has denied a client's call because of its context: no call begins with that context any
+	 * more. Returns whether the call may begin again, with another one. NULL: as above. */
+	bool (*lose)(const struct rr_auth_call *call);
 	/* Writes the body of the credential of a client's call. */
 	void (*put)(const struct rr_auth_call *call, struct rpcrdma_xdr_writer *body);
 	/* Writes the body of the verifier of a client's call, and returns the verifier's flavor. front: the
@@ -60,6 +92,13 @@ struct rr_auth_guard {
 	 * is no room. */
 	bool (*wrap)(const struct rr_auth_call *call, struct rpcrdma_xdr_writer *writer,
 		void (*put)(struct rpcrdma_xdr_writer *writer, const void *value), const void *value);
+	/* The two steps of wrap(): lay() writes all that is known before anything is computed; protect()
+	 * computes the rest, in the message, which may have been moved meanwhile. Any thread may call
+	 * protect(), and unwrap(). NULL: the flavor has wrap() alone. */
+	void (*lay)(const struct rr_auth_call *call, struct rpcrdma_xdr_writer *writer,
+		void (*put)(struct rpcrdma_xdr_writer *writer, const void *value), const void *value,
+		struct rr_auth_span *span);
+	bool (*protect)(const struct rr_auth_call *call, uint8_t *message, const struct rr_auth_span *span);
 	/* Replaces wrapped arguments or results by what they are. *message then points into the same memory,
 	 * or into call->memory. Returns false if they are not what the peer has wrapped for this call. */
 	bool (*unwrap)(struct rr_auth_call *call, struct rpcrdma_message *message);
@@ -73,6 +112,9 @@ struct rr_auth_guard {
 struct rr_auth {
 	enum rr_auth_flavor flavor;
 	const char *name;
+	/* Of RPCSEC_GSS: the number by which lists of flavors name the mechanism and the service of a
+	 * client's calls: RFC 2623, 2.2.2. 0: there is none. */
+	uint32_t pseudo_flavor;
 
 	/* The most octets that the flavor adds to a call and to its reply, beside those of every header
 	 * (RR_RPC_CALL_FIXED, RR_RPC_REPLY_FIXED): the credential and the verifiers, with their flavors and
@@ -104,7 +146,13 @@ struct rr_auth {
 	 * request->auth_call. */
 	const struct rr_auth_guard *guard;
 	const struct rr_service *control;
+	/* The threads that protect and open the messages of a client, if they have RR_AUTH_LARGE octets or
+	 * more; NULL: all messages are wrapped and unwrapped by the loop. */
+	struct rr_crew *crew;
 };
+
+/* What guard->begin() returns if a context is to be made first. */
+enum { RR_AUTH_UNREADY = 1 };
 
 /* What take() returns beside the reasons for refusals. RR_AUTH_SILENT: the call gets no answer. RFC 2203,
  * 5.3.3.1: "the request is silently discarded." RR_AUTH_CONTROL: the flavor answers the call itself. */

@@ -55,6 +55,7 @@ rr_client_make(struct rpcrdma_engine *engine, const struct rr_client_config *con
 	rr_list_init(&client->outstanding);
 	rr_list_init(&client->ending);
 	rr_list_init(&client->buffers);
+	rr_client_ready_init(client);
 	rr_task_init(&client->task, rr_client_run_ending);
 	rr_client_connect_init(client);
 	error = client_encode_cred(client, text);
@@ -155,8 +156,7 @@ client_free_buried(struct rr_grave *grave, const struct rr_env *env)
 {
 	struct rpcrdma_client *client = rr_container(grave, struct rpcrdma_client, grave);
 
-	if (client->answered_call.context)
-		client->auth->guard->end(&client->answered_call);
+	rr_client_forget_answer(client);
 	rr_free(env, client);
 }
 
@@ -166,10 +166,14 @@ rr_client_free(struct rpcrdma_client *client)
 	if (!client)
 		return;
 	client_free_connections(client);
+	if (client->auth->guard && client->auth->guard->forget)
+		client->auth->guard->forget(client->auth, &client->waiter);
 	/* The calls that were sent are cancelled at the carrier, so they go before it. */
 	client_withdraw_all(&client->outstanding);
 	rr_client_disconnect(client);
 	client_withdraw_all(&client->waiting);
+	client_withdraw_all(&client->unready);
+	client_withdraw_all(&client->working);
 	client_withdraw_all(&client->ending);
 	rr_client_free_buffers(client);
 	for (uint32_t i = 0; i < RR_CLIENT_PROGRAMS; i++)

@@ -82,7 +82,10 @@ struct rr_call {
 	int error;                  /* with which the call ends */
 	uint32_t losses;            /* connections that were lost under the call and had answered no call */
 	bool sent;                  /* the carrier has the transaction: rr_carrier_cancel() would end it */
+	uint8_t renewals;           /* how often it began anew, with another context */
 	struct rr_auth_call auth_call; /* of a flavor with contexts */
+	struct rr_call_work *work;     /* a thread works on its message (client_work.c); NULL: none does */
+	struct rr_auth_span unsealed;  /* what a thread is to protect in the buffer */
 	struct rpcrdma_item items[RR_CALL_ITEMS];
 	void *buffer; /* with the encoded call: client_encode.c */
 };

@@ -4,12 +4,6 @@
 #include "base/probe.h"
 #include "rpc/client_private.h"
 
-const char *
-rr_call_name(const struct rr_call *call)
-{
-	return call->program->procedures[call->proc].name;
-}
-
 /* Removes the call from the client's lists, cancels it at the carrier, stops its timer and frees its buffer.
  * Does not call done(). */
 void
@@ -23,9 +17,9 @@ rr_call_withdraw(struct rr_call *call)
 	rr_loop_disarm(client->engine->loop, &call->timer);
 	client->load -= !rr_list_empty(&call->link);
 	rr_list_remove(&call->link);
-	rr_call_free_buffer(call);
 	if (call->auth_call.context)
 		rr_call_let_go(call);
+	rr_call_free_buffer(call);
 }
 
 /* Adds the time that the call took to the latencies of its procedure, and passes the time to the tracing
@@ -143,6 +137,17 @@ call_answered(struct rr_transaction *transaction, int error)
 			rpcrdma_strerror(error));
 	else
 		error = rr_call_decode(call);
+	if (error == RR_CALL_LOST)
+		rr_call_begin_again(call);
+	else if (error == RR_CALL_OPENING)
+		rr_call_open_later(call);
+	else
+		call_finish(call, error);
+}
+
+void
+rr_call_opened(struct rr_call *call, int error)
+{
 	call_finish(call, error);
 }
 
@@ -234,10 +239,35 @@ call_choose_connection(struct rpcrdma_client *client)
 }
 
 void
+rr_call_submit(struct rr_call *call)
+{
+	rr_list_append(&call->client->waiting, &call->link);
+	rr_client_event(call->client, RR_CLIENT_CALL);
+}
+
+void
+rr_call_begin(struct rr_call *call)
+{
+	int step = rr_call_encode(call);
+
+	if (step == 0)
+		rr_call_submit(call);
+	else
+		rr_call_not_ready(call, step);
+}
+
+void
+rr_call_begin_again(struct rr_call *call)
+{
+	rr_list_remove(&call->link);
+	rr_call_free_buffer(call);
+	call_prepare_transaction(&call->transaction);
+	rr_call_begin(call);
+}
+
+void
 rr_client_call(struct rpcrdma_client *client, struct rr_call *call)
 {
-	int error;
-
 	call->history = call_history_of(client, call);
 	if (client->more_count > 0)
 		client = call_choose_connection(client);
@@ -247,21 +277,17 @@ rr_client_call(struct rpcrdma_client *client, struct rr_call *call)
 	call->buffer = NULL;
 	call->sent = false;
 	call->auth_call.context = NULL;
+	call->work = NULL;
+	call->renewals = 0;
 	call->error = 0;
 	call->losses = 0;
 	call->placed = call->pulled = 0;
 	rr_list_init(&call->link);
 	rr_timer_init(&call->timer, call_expired);
 	call_prepare_transaction(&call->transaction);
-	error = rr_call_encode(call);
-	if (error < 0) {
-		rr_call_end(call, error);
-		return;
-	}
 	if (call->timeout > 0)
 		rr_loop_arm(client->engine->loop, &call->timer, call->timeout);
-	rr_list_append(&client->waiting, &call->link);
-	rr_client_event(client, RR_CLIENT_CALL);
+	rr_call_begin(call);
 }
 
 void

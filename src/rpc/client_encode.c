@@ -13,6 +13,12 @@ enum {
 	BUFFER_GROWTH = 8    /* how many times larger the next buffer is, if the call does not fit */
 };
 
+const char *
+rr_call_name(const struct rr_call *call)
+{
+	return call->program->procedures[call->proc].name;
+}
+
 /* Returns the largest of the free buffers, or NULL if no buffer is free. */
 static struct rr_call_buffer *
 encode_largest_free(const struct rpcrdma_client *client)
@@ -221,13 +227,14 @@ rr_call_encode(struct rr_call *call)
 			"%s: %u results to be placed are more than %d", procedure->name, call->sink_count,
 			RPCRDMA_SINKS_MAX);
 	error = client->auth->guard ? rr_call_guard(call) : 0;
-	if (error < 0)
+	if (error != 0)
 		return error;
 	if (!expect_reply(call, procedure))
 		return rr_fail(&client->text, -RPCRDMA_ERR_LIMIT, "%s: the reply would be too large",
 			procedure->name);
 	call->transaction.xid = (*client->xid)++;
-	return encode_fill_buffer(call, procedure);
+	error = encode_fill_buffer(call, procedure);
+	return error == 0 && client->auth->guard && call->unsealed.size > 0 ? RR_CALL_UNSEALED : error;
 }
 
 /* ---- The reply ---- */
@@ -337,10 +344,12 @@ encode_open_reply(struct rr_call *call, struct rpcrdma_xdr_reader *reader)
 			"%s: the reply to %s has no valid RPC header", call->client->peer,
 			rr_call_name(call));
 	if (header.reply_stat == RR_MSG_DENIED)
-		return encode_denied(call, &header);
+		return call->auth_call.context && rr_call_is_lost(call, &header)
+			       ? RR_CALL_LOST
+			       : encode_denied(call, &header);
 	if (call->auth_call.context)
 		error = rr_call_open_reply(call, reader);
-	if (error < 0)
+	if (error != 0)
 		return error;
 	return header.accept_stat == RR_SUCCESS ? 0 : encode_not_executed(call, &header);
 }
@@ -348,24 +357,29 @@ encode_open_reply(struct rr_call *call, struct rpcrdma_xdr_reader *reader)
 int
 rr_call_decode(struct rr_call *call)
 {
-	const size_t room = (size_t)(call->arena.end - call->arena.next);
-	const struct rpcrdma_procedure *procedure = &call->program->procedures[call->proc];
 	struct rpcrdma_xdr_reader reader;
 	int error = encode_open_reply(call, &reader);
 
-	if (error < 0)
-		return error;
+	return error != 0 ? error : rr_call_decode_results(call, &reader);
+}
+
+int
+rr_call_decode_results(struct rr_call *call, struct rpcrdma_xdr_reader *reader)
+{
+	const size_t room = (size_t)(call->arena.end - call->arena.next);
+	const struct rpcrdma_procedure *procedure = &call->program->procedures[call->proc];
+
 	if (procedure->get_result)
-		procedure->get_result(&reader, call->result);
+		procedure->get_result(reader, call->result);
 	/* RFC 8166, 6.1: it is a violation if "A Responder reduces a non-DDP-eligible result data item. The
 	 * Requester MUST terminate the pending RPC transaction and report an appropriate permanent error":
 	 * such an item is left over after decoding. */
-	if (!rpcrdma_xdr_done(&reader))
-		return encode_bad_result(call, &reader, room);
+	if (!rpcrdma_xdr_done(reader))
+		return encode_bad_result(call, reader, room);
 	/* It is a violation, too, if "A Responder does not reduce a DDP-eligible result data item into an
 	 * available Write chunk": a chunk came back empty (unused), and an item was in the stream (inlined).
 	 */
-	if (call->transaction.unused > 0 && reader.inlined > 0)
+	if (call->transaction.unused > 0 && reader->inlined > 0)
 		return rr_fail(&call->client->text, -RPCRDMA_ERR_PEER,
 			"%s: the result of %s came beside the memory that was offered for it",
 			call->client->peer, rr_call_name(call));

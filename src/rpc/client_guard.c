@@ -13,22 +13,36 @@ rr_call_guard(struct rr_call *call)
 	if (call->auth_call.context)
 		auth->guard->end(&call->auth_call);
 	call->auth_call = (struct rr_auth_call){ 0 };
+	call->unsealed.size = 0;
 	error = auth->guard->begin(auth, call->program, &call->auth_call);
 	client->places = !call->auth_call.wraps;
 	if (error < 0)
 		return rr_fail(&client->text, error, "%s: %s: %s has no context for the call", client->peer,
 			call->program->procedures[call->proc].name, auth->name);
-	return 0;
+	return error;
 }
 
-void
-rr_call_let_go(struct rr_call *call)
+/* Writes wrapped arguments, or leaves it to a thread to protect them. Returns false if they cannot be
+ * protected. */
+static bool
+guard_wrap(struct rr_call *call, struct rpcrdma_xdr_writer *writer)
 {
-	call->client->auth->guard->end(&call->auth_call);
+	const struct rr_auth *auth = call->client->auth;
+	void (*put)(struct rpcrdma_xdr_writer *, const void *) =
+		call->program->procedures[call->proc].put_args;
+	struct rr_auth_span span;
+
+	if (!auth->crew)
+		return auth->guard->wrap(&call->auth_call, writer, put, call->args);
+	auth->guard->lay(&call->auth_call, writer, put, call->args, &span);
+	if (writer->failed || span.size < RR_AUTH_LARGE)
+		return writer->failed || auth->guard->protect(&call->auth_call, writer->start, &span);
+	call->unsealed = span;
+	return true;
 }
 
 void
-rr_call_put_guarded(const struct rr_call *call, struct rpcrdma_xdr_writer *writer)
+rr_call_put_guarded(struct rr_call *call, struct rpcrdma_xdr_writer *writer)
 {
 	struct rr_call_header header = { .xid = call->transaction.xid,
 		.prog = call->program->prog,
@@ -55,22 +69,21 @@ rr_call_put_guarded(const struct rr_call *call, struct rpcrdma_xdr_writer *write
 	rr_rpc_put_auth(writer, &header.verf);
 	if (!call->auth_call.wraps && procedure->put_args)
 		procedure->put_args(writer, call->args);
-	if (part.failed || (call->auth_call.wraps && !auth->guard->wrap(&call->auth_call, writer,
-							     procedure->put_args, call->args)))
+	if (part.failed || (call->auth_call.wraps && !guard_wrap(call, writer)))
 		rpcrdma_xdr_writer_fail(writer);
 }
 
-/* Encodes the call again, with another number. RFC 2203, 5.3.3.1: "the client increment the sequence number
+/* RFC 2203, 5.3.3.1: "the sequence number algorithm requires that the client increment the sequence number
  * even if it is retrying a request with the same RPC transaction identifier." As a call is sent once on each
  * connection, a reply is one to the last number. */
-static int
-guard_encode_again(struct rr_call *call)
+int
+rr_call_encode_again(struct rr_call *call)
 {
 	struct rr_call_buffer *buffer = call->buffer;
 	struct rpcrdma_xdr_writer writer;
 	int error = rr_call_guard(call);
 
-	if (error < 0)
+	if (error != 0)
 		return error;
 	rpcrdma_xdr_writer_init(
 		&writer, buffer->data, buffer->size, call->items, call->client->places ? RR_CALL_ITEMS : 0);
@@ -79,20 +92,47 @@ guard_encode_again(struct rr_call *call)
 		return rr_fail(&call->client->text, -RPCRDMA_ERR_LIMIT,
 			"%s: %s does not fit its memory again", call->client->peer, rr_call_name(call));
 	call->transaction.call = rpcrdma_xdr_written(&writer);
-	return 0;
+	return call->unsealed.size > 0 ? RR_CALL_UNSEALED : 0;
+}
+
+/* RFC 2203, 5.3.3.3, of both: "the client must refresh the context". */
+bool
+rr_call_is_lost(struct rr_call *call, const struct rr_reply_header *reply)
+{
+	enum { RENEWALS_MAX = 2 };
+	const struct rr_auth_guard *guard = call->client->auth->guard;
+
+	if (reply->reject_stat != RR_AUTH_ERROR || !guard->lose ||
+		(reply->auth_stat != RR_RPCSEC_GSS_CREDPROBLEM &&
+			reply->auth_stat != RR_RPCSEC_GSS_CTXPROBLEM))
+		return false;
+	return guard->lose(&call->auth_call) && call->renewals++ < RENEWALS_MAX;
 }
 
 void
-rr_client_encode_again(struct rpcrdma_client *client)
+rr_client_forget_answer(struct rpcrdma_client *client)
 {
-	rr_list_for_each (link, &client->waiting) {
-		struct rr_call *call = rr_container(link, struct rr_call, link);
-		int error = call->auth_call.again ? guard_encode_again(call) : 0;
+	if (client->answered_call.context)
+		client->auth->guard->end(&client->answered_call);
+	rr_free(client->engine->env, client->answered_copy);
+	client->answered_copy = NULL;
+}
 
-		call->auth_call.again = false;
-		if (error < 0)
-			rr_call_end(call, error);
-	}
+int
+rr_call_take_results(struct rr_call *call, struct rpcrdma_message *results, struct rpcrdma_xdr_reader *reader)
+{
+	struct rpcrdma_client *client = call->client;
+	int error = 0;
+
+	if (call->keep)
+		error = rr_call_keep_reply(call, results);
+	rpcrdma_xdr_reader_init(reader, results, &call->arena);
+	/* The results may lie in memory of the flavor, or in a copy, and are valid until done() has returned.
+	 */
+	rr_client_forget_answer(client);
+	client->answered_call = call->auth_call;
+	call->auth_call.context = NULL;
+	return error;
 }
 
 int
@@ -104,7 +144,7 @@ rr_call_open_reply(struct rr_call *call, struct rpcrdma_xdr_reader *reader)
 		.length = (uint32_t)rpcrdma_xdr_left(reader) };
 	struct rpcrdma_xdr_reader front;
 	struct rr_opaque_auth verifier;
-	int error = 0;
+	bool later = client->auth->crew && results.length >= RR_AUTH_LARGE;
 
 	/* The header was found to be right, but not kept: xid, REPLY, MSG_ACCEPTED, the verifier, the status.
 	 */
@@ -121,17 +161,13 @@ rr_call_open_reply(struct rr_call *call, struct rpcrdma_xdr_reader *reader)
 	if (!call->auth_call.wraps || rpcrdma_get_u32(&front) != RR_SUCCESS)
 		return 0;
 	/* Nor may a server place items of what it wraps. */
+	if (reader->items == reader->items_end && later) {
+		call->transaction.reply = results;
+		return RR_CALL_OPENING;
+	}
 	if (reader->items < reader->items_end || !guard->unwrap(&call->auth_call, &results))
 		return rr_fail(&client->text, -RPCRDMA_ERR_PEER,
 			"%s: the results of %s are not what the server has wrapped", client->peer,
 			rr_call_name(call));
-	if (call->keep)
-		error = rr_call_keep_reply(call, &results);
-	rpcrdma_xdr_reader_init(reader, &results, reader->arena);
-	/* The results may lie in memory of the flavor, and are valid until done() has returned. */
-	if (client->answered_call.context)
-		guard->end(&client->answered_call);
-	client->answered_call = call->auth_call;
-	call->auth_call.context = NULL;
-	return error;
+	return rr_call_take_results(call, &results, reader);
 }

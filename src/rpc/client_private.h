@@ -10,13 +10,15 @@
 
 /* An RPC client, as its files see it: client.c has its life and the functions that ask for its state,
  * client_call.c a call from rr_client_call() to its end, client_encode.c the call's two messages,
- * client_guard.c what flavors with contexts add to these, client_connect.c the connection that is made, lost
+ * client_guard.c what flavors with contexts add to these, client_ready.c calls that wait for a context,
+ * client_work.c messages on which threads work, client_connect.c the connection that is made, lost
  * and made again, client_back.c clients for the reverse direction, client_public.c and client_calls.c the
  * public functions.
  *
  * From rr_client_call() to its done(), a call is in exactly one list of its client: `waiting` for a
  * connection, `outstanding` at the carrier, or `ending`, from which the client's task calls done() with
- * call->error.
+ * call->error. With a flavor that has contexts, it may also be `unready`, without a context, or `working`
+ * while a thread works on its message.
  *
  * A client over several connections has a client for each further connection, and is the root of these
  * clients. The root gives them their XIDs, keeps the statistics of all their calls, and knows which of them
@@ -93,11 +95,14 @@ struct rpcrdma_client {
 	struct rr_server_back back;
 	/* The next XID: all clients of a connection take theirs from the same place. */
 	uint32_t own_xid, *xid;
-	struct rr_list waiting, outstanding, ending;
+	struct rr_list waiting, outstanding, ending, unready, working;
+	struct rr_auth_waiter waiter; /* for a context, while calls are `unready` */
 	struct rr_task task;
 	struct rr_grave grave;
-	struct rr_list buffers;            /* free buffers */
-	struct rr_auth_call answered_call; /* of the last wrapped reply: holds the memory of its results */
+	struct rr_list buffers; /* free buffers */
+	/* Of the last wrapped reply: both hold the memory of its results. */
+	struct rr_auth_call answered_call;
+	void *answered_copy;
 
 	/* The public functions use what follows. */
 	struct rpcrdma_server *served; /* the server for callbacks, if the client made it; else NULL */
@@ -144,6 +149,14 @@ int rr_client_make(struct rpcrdma_engine *engine, const struct rr_client_config 
 	struct rpcrdma_client **result, struct rr_text *text);
 
 /* client_call.c */
+/* Encodes a call that is in no list, and has it sent as soon as that is possible. */
+void rr_call_begin(struct rr_call *call);
+/* Has an encoded call sent: it waits for the connection, if that is not up. */
+void rr_call_submit(struct rr_call *call);
+/* Ends a call that was answered, and whose reply a thread has opened. */
+void rr_call_opened(struct rr_call *call, int error);
+/* Begins a call anew that the server has not taken, with another XID. */
+RR_AUTH_APART void rr_call_begin_again(struct rr_call *call);
 /* Hands a waiting call to the carrier. */
 void rr_call_send(struct rr_call *call);
 /* Has the client's task end the call with error. */
@@ -153,16 +166,25 @@ void rr_client_run_ending(struct rr_task *task);
 /* Removes the call from all lists, the carrier and the timers, without calling done(). The memory of the call
  * then belongs to the caller. */
 void rr_call_withdraw(struct rr_call *call);
-/* Returns the name of the call's procedure. */
-const char *rr_call_name(const struct rr_call *call);
 
 /* client_encode.c */
+/* Returns the name of the call's procedure. */
+const char *rr_call_name(const struct rr_call *call);
+/* What rr_call_encode() and rr_call_decode() return beside 0 and errors, with flavors that have contexts. */
+enum rr_call_step {
+	RR_CALL_UNREADY = RR_AUTH_UNREADY, /* there is no context for the call yet */
+	RR_CALL_UNSEALED,                  /* a thread is to protect the arguments first: rr_call_seal() */
+	RR_CALL_OPENING,                   /* a thread opens the results: rr_call_opened() is called later */
+	RR_CALL_LOST                       /* the server does not know the context: rr_call_begin_again() */
+};
 /* Encodes the call into a buffer, and sets the message, the XID and the sizes of its transaction. Returns 0,
- * or an error; the client's text then says why. */
+ * RR_CALL_UNREADY, RR_CALL_UNSEALED, or an error; the client's text then says why. */
 int rr_call_encode(struct rr_call *call);
-/* Decodes the reply in the transaction into call->result. Returns 0, or an error; the client's text then says
- * why. */
+/* Decodes the reply in the transaction into call->result. Returns 0, RR_CALL_OPENING, RR_CALL_LOST, or an
+ * error; the client's text then says why. */
 int rr_call_decode(struct rr_call *call);
+/* Decodes results, of which the reader reads. room: octets of the call's arena. */
+int rr_call_decode_results(struct rr_call *call, struct rpcrdma_xdr_reader *reader);
 /* Gives the buffer of the call back to its client, which keeps it for later calls unless it is large. Does
  * nothing if the call has no buffer. */
 void rr_call_free_buffer(struct rr_call *call);
@@ -179,20 +201,45 @@ struct rr_call_buffer {
 };
 
 /* client_guard.c: for calls of flavors with contexts (struct rr_auth_guard) */
-/* Begins a transmission of the call. Returns 0, or an error; the client's text then says why. */
+/* Begins a transmission of the call. Returns 0, RR_CALL_UNREADY, or an error; the client's text then says
+ * why. */
 RR_AUTH_APART int rr_call_guard(struct rr_call *call);
 /* Writes the call with its own credential and verifier, and with wrapped arguments if the flavor wraps them.
- */
-RR_AUTH_APART void rr_call_put_guarded(const struct rr_call *call, struct rpcrdma_xdr_writer *writer);
-/* Encodes those of the waiting calls again that were sent before, in the same memory, as their connection was
- * lost. What cannot be encoded ends. */
-RR_AUTH_APART void rr_client_encode_again(struct rpcrdma_client *client);
-/* Lets the context of the call go. */
-RR_AUTH_APART void rr_call_let_go(struct rr_call *call);
+ * Sets call->unsealed, if a thread is to protect them. */
+RR_AUTH_APART void rr_call_put_guarded(struct rr_call *call, struct rpcrdma_xdr_writer *writer);
+/* Encodes a call again that was sent before, in the same memory, as its connection was lost. Returns what
+ * rr_call_encode() does. */
+RR_AUTH_APART int rr_call_encode_again(struct rr_call *call);
 /* Checks the verifier of an accepted reply, whose results are next in reader. If the results are wrapped,
- * keeps what they are, if the caller wants that, and has reader read them; their memory stays until the next
- * such reply. Returns 0, or an error; the client's text then says why. */
+ * has rr_call_take_results() take them, or puts them into the transaction's reply for a thread. Returns what
+ * rr_call_decode() does. */
 RR_AUTH_APART int rr_call_open_reply(struct rr_call *call, struct rpcrdma_xdr_reader *reader);
+/* Keeps unwrapped results, if the caller wants that, and has reader read them; their memory stays until the
+ * next such reply. Returns 0, or an error; the client's text then says why. */
+RR_AUTH_APART int rr_call_take_results(
+	struct rr_call *call, struct rpcrdma_message *results, struct rpcrdma_xdr_reader *reader);
+/* Frees what the last wrapped reply has left. */
+RR_AUTH_APART void rr_client_forget_answer(struct rpcrdma_client *client);
+/* Tells whether the server denied the call because of its context, so that it is to begin again. */
+RR_AUTH_APART bool rr_call_is_lost(struct rr_call *call, const struct rr_reply_header *reply);
+
+/* client_ready.c: calls of flavors with contexts that cannot be sent yet */
+/* Prepares the client's waiter. */
+void rr_client_ready_init(struct rpcrdma_client *client);
+/* Goes on with a call that rr_call_encode() has not made ready to be sent, which is in no list. */
+RR_AUTH_APART void rr_call_not_ready(struct rr_call *call, int step);
+/* Encodes those of the waiting calls again that were sent before, as their connection was lost. A call that
+ * cannot be encoded ends, or waits. */
+RR_AUTH_APART void rr_client_encode_again(struct rpcrdma_client *client);
+
+/* client_work.c: messages on which threads work */
+/* Has a thread protect the arguments of an encoded call, which is in no list, and submits it then. */
+RR_AUTH_APART void rr_call_seal(struct rr_call *call);
+/* Has a thread open the wrapped results in the transaction's reply, of which it gets a copy, as their memory
+ * is the carrier's; then rr_call_opened() is called. */
+RR_AUTH_APART void rr_call_open_later(struct rr_call *call);
+/* Lets the context of a call go that ends, and its message, if a thread works on that. */
+RR_AUTH_APART void rr_call_let_go(struct rr_call *call);
 
 /* Copies the stream of the reply in message to the buffer that the caller gave for that (call->keep), so that
  * results which point into the stream stay valid after the call. Returns -RPCRDMA_ERR_LIMIT if the buffer is

@@ -32,51 +32,49 @@ body_put_padding(struct rpcrdma_xdr_writer *writer, size_t length)
 	rpcrdma_put_fixed(writer, zero, rr_pad((uint32_t)length));
 }
 
-/* RFC 2203, 5.3.2.2: "The checksum field represents the checksum of the XDR encoded octet stream
- * corresponding to the XDR encoded rpc_gss_data_t structure" */
-static bool
-body_sign(const struct rr_gss_body *body, struct rpcrdma_xdr_writer *writer, size_t at)
+void
+rr_gss_body_lay(const struct rr_gss_body *body, struct rpcrdma_xdr_writer *writer,
+	void (*put)(struct rpcrdma_xdr_writer *writer, const void *value), const void *value,
+	struct rr_auth_span *span)
 {
 	const struct rr_gss_sizes sizes = rr_gss_context_sizes(body->context);
-	const uint8_t *data = writer->start + at + 4;
-	size_t size = rpcrdma_xdr_length(writer) - at - 4;
-	uint8_t *mic;
+	bool seals = body->service == RR_GSS_SVC_PRIVACY;
+	size_t at = rr_gss_begin_data(writer, seals ? sizes.header : 0, body->seq_num);
 
+	if (put)
+		put(writer, value);
+	if (seals)
+		rr_xdr_room(writer, sizes.trailer);
 	rr_gss_end_data(writer, at);
-	rpcrdma_put_u32(writer, sizes.mic);
-	mic = rr_xdr_room(writer, sizes.mic);
-	body_put_padding(writer, sizes.mic);
-	return !mic || rr_gss_sign(body->context, body->worker, data, size, mic);
+	*span = (struct rr_auth_span){ at + 4, rpcrdma_xdr_length(writer) - at - 4 };
+	if (!seals) {
+		rpcrdma_put_u32(writer, sizes.mic);
+		rr_xdr_room(writer, sizes.mic);
+	}
+	body_put_padding(writer, seals ? span->size : sizes.mic);
 }
 
-/* RFC 2203, 5.3.2.3: "the GSS_Wrap() call is invoked to encrypt the octet stream corresponding to the
- * rpc_gss_data_t structure" */
-static bool
-body_seal(const struct rr_gss_body *body, struct rpcrdma_xdr_writer *writer, size_t at)
+/* RFC 2203, 5.3.2.2: "The checksum field represents the checksum of the XDR encoded octet stream
+ * corresponding to the XDR encoded rpc_gss_data_t structure". 5.3.2.3: "the GSS_Wrap() call is invoked to
+ * encrypt the octet stream corresponding to the rpc_gss_data_t structure" */
+bool
+rr_gss_body_protect(const struct rr_gss_body *body, uint8_t *message, const struct rr_auth_span *span)
 {
-	const struct rr_gss_sizes sizes = rr_gss_context_sizes(body->context);
-	size_t size;
+	uint8_t *data = message + span->at;
 
-	rr_xdr_room(writer, sizes.trailer);
-	rr_gss_end_data(writer, at);
-	size = rpcrdma_xdr_length(writer) - at - 4;
-	body_put_padding(writer, size);
-	return writer->failed || rr_gss_seal(body->context, body->worker, writer->start + at + 4, size);
+	if (body->service == RR_GSS_SVC_PRIVACY)
+		return rr_gss_seal(body->context, body->worker, data, span->size);
+	return rr_gss_sign(body->context, body->worker, data, span->size, data + span->size + 4);
 }
 
 bool
 rr_gss_body_wrap(const struct rr_gss_body *body, struct rpcrdma_xdr_writer *writer,
 	void (*put)(struct rpcrdma_xdr_writer *writer, const void *value), const void *value)
 {
-	bool seals = body->service == RR_GSS_SVC_PRIVACY;
-	size_t at = rr_gss_begin_data(
-		writer, seals ? rr_gss_context_sizes(body->context).header : 0, body->seq_num);
+	struct rr_auth_span span;
 
-	if (put)
-		put(writer, value);
-	if (writer->failed)
-		return true;
-	return seals ? body_seal(body, writer, at) : body_sign(body, writer, at);
+	rr_gss_body_lay(body, writer, put, value, &span);
+	return writer->failed || rr_gss_body_protect(body, writer->start, &span);
 }
 
 /* Checks the checksum of *message, and finds the data of which it is. */
