@@ -15,9 +15,10 @@ CONFIGURATION = """
 NFS_CORE_PARAM {{ NFS_Port = {nfs}; MNT_Port = {mount}; Enable_NLM = false; Enable_RQUOTA = false; Protocols = 3, 4;
                  Bind_addr = 127.0.0.1; mount_path_pseudo = true; {newer} }}
 NFSV4 {{ Graceless = true; Minor_Versions = {minors}; }}
-EXPORT {{ Export_Id = 1; Path = {path}; Pseudo = /data; Access_Type = RW; Squash = no_root_squash; SecType = sys;
+EXPORT {{ Export_Id = 1; Path = {path}; Pseudo = /data; Access_Type = RW; Squash = no_root_squash; SecType = {sec};
          Protocols = 3, 4; Transports = TCP; FSAL {{ Name = VFS; }} }}
 """
+KERBEROS = "NFS_KRB5 {{ PrincipalName = nfs; KeytabPath = {keytab}; Active_krb5 = true; }}\n"
 PROGRAMS = ("ganesha.nfsd", "rpcbind", "nfs-ls", "nfs-cat", "nfs-cp")
 
 
@@ -38,9 +39,10 @@ def newer():
     return "allow_set_io_flusher_fail = true;" if found and int(found[1]) >= 5 else ""
 
 
-def configuration(path, ports, minors):
-    """ports: of "nfs" and of "mount"; minors: those of version 4 that it speaks."""
-    return CONFIGURATION.format(path=path, minors=minors, newer=newer(), **ports)
+def configuration(path, ports, minors, realm=None, sec="sys"):
+    """ports: of "nfs" and of "mount"; minors: those of version 4 that it speaks; realm: whose services it has, for the flavors in sec."""
+    text = CONFIGURATION.format(path=path, minors=minors, newer=newer(), sec=sec, **ports)
+    return text + KERBEROS.format(keytab=f"{realm.top}/server.keytab") if realm else text
 
 
 def wait_for_port(port):
@@ -63,15 +65,17 @@ def is_rpcbind_here():
 
 
 class Ganesha:
-    """work: a directory of its own; data: what it exports as /data; minors: those of version 4 that it speaks."""
+    """work: a directory of its own; data: what it exports as /data; minors: those of version 4 that it speaks. realm: a Kerberos realm
+    (realm.py) whose host "localhost" it is; sec: the flavors of the export."""
 
-    def __init__(self, work, data, minors="0, 1, 2"):
+    def __init__(self, work, data, minors="0, 1, 2", realm=None, sec="sys"):
         # One at a time: the rpcbind that one of them starts, and ends, is the machine's.
         self.lock = open(f"{tempfile.gettempdir()}/rpcrdma-ganesha.lock", "w")
         fcntl.flock(self.lock, fcntl.LOCK_EX)
         self.ports = {"nfs": free_port(), "mount": free_port()}
         with open(f"{work}/ganesha.conf", "w") as file:
-            file.write(configuration(data, self.ports, minors))
+            file.write(configuration(data, self.ports, minors, realm, sec))
+        self.environment = realm.environ() if realm else None
         self.log = f"{work}/ganesha.log"
         self.rpcbind = None
         if not is_rpcbind_here():
@@ -84,7 +88,7 @@ class Ganesha:
     def start(self):
         open(self.log, "w").close()
         self.process = subprocess.Popen(["ganesha.nfsd", "-F", "-f", f"{self.work}/ganesha.conf", "-L", self.log,
-                                         "-p", f"{self.work}/ganesha.pid", "-N", "NIV_EVENT"])
+                                         "-p", f"{self.work}/ganesha.pid", "-N", "NIV_EVENT"], env=self.environment)
         for _ in range(3000):
             if "NFS SERVER INITIALIZED" in open(self.log).read():
                 wait_for_port(self.ports["nfs"])

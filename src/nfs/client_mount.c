@@ -6,6 +6,7 @@
 
 #include "base/address.h"
 #include "nfs/lookup.h"
+#include "nfs/sec.h"
 #include "ulb/mount3.h"
 
 /* This file finds the export that a path is in: by MOUNT version 3 (RFC 1813, section 5), and by rpcbind for
@@ -75,22 +76,37 @@ mount_ask_port(struct rpcrdma_nfs *nfs, uint16_t *port)
 
 /* ---- The answers of MOUNT ---- */
 
+/* Tells whether an export may be used by the client's own flavor. RFC 1813, 5.2.1: "auth_flavors contains the
+ * values of the authentication flavors that are acceptable to the server." Those of Kerberos are named by
+ * pseudo-flavors (RFC 2623, 2.2.2). */
+static bool
+mount_takes(const struct rpcrdma_nfs *nfs, const mountres3_ok *mounted)
+{
+	const struct rr_auth *own = nfs->config.rpc.auth;
+	uint32_t wanted = own && own->pseudo_flavor ? own->pseudo_flavor : RR_AUTH_SYS;
+
+	for (uint32_t i = 0; i < mounted->auth_flavors.count; i++) {
+		uint32_t flavor = (uint32_t)mounted->auth_flavors.values[i];
+
+		/* AUTH_NONE stands for what the server makes of any user. */
+		if (flavor == wanted || (wanted == RR_AUTH_SYS && flavor == RR_AUTH_NONE))
+			return true;
+	}
+	return mounted->auth_flavors.count == 0;
+}
+
 /* Sets the client's root to the handle that MNT returned. Fails if the export lists flavors of authentication
- * and this client supports none of them. */
+ * without that of this client. */
 static int
 mount_accept_root(struct rpcrdma_nfs *nfs, const mountres3_ok *mounted)
 {
-	bool usable = mounted->auth_flavors.count == 0;
+	char list[64];
 
-	for (uint32_t i = 0; i < mounted->auth_flavors.count; i++) {
-		const struct rr_auth *auth = rr_auth_find((uint32_t)mounted->auth_flavors.values[i]);
-
-		usable |= auth && auth->put;
+	if (!mount_takes(nfs, mounted)) {
+		rr_sec_list(mounted->auth_flavors.values, mounted->auth_flavors.count, list, sizeof(list));
+		return rr_nfs_fail(
+			nfs, -RPCRDMA_ERR_RPC_DENIED, "the export %.100s wants sec=%s", nfs->export, list);
 	}
-	if (!usable)
-		return rr_nfs_fail(nfs, -RPCRDMA_ERR_RPC_DENIED,
-			"the export %.100s wants authentication of flavor %d; this client has AUTH_SYS",
-			nfs->export, mounted->auth_flavors.values[0]);
 	if (!rr_nfs_handle_set(&nfs->root, mounted->fhandle))
 		return rr_nfs_fail(nfs, -RPCRDMA_ERR_PEER, "the server gave an empty file handle for %.150s",
 			nfs->export);

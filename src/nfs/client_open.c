@@ -345,7 +345,11 @@ rpcrdma_nfs_close(struct rpcrdma_nfs *nfs)
 	if (nfs->v4 && !rr_loop_calls_back(engine->loop))
 		rr_v4_leave(nfs->v4, RR_NFS_CLEANING_TIME);
 	rr_v4_free(nfs->v4);
+	if (nfs->gss && nfs->client && !rr_loop_calls_back(engine->loop))
+		rr_gss_client_leave(nfs->gss, nfs->client, nfs->v4 ? &nfs42_NFS_V4_program : &NFS_V3_program,
+			RR_NFS_CLEANING_TIME);
 	rr_client_free(nfs->client);
+	rr_gss_client_free(nfs->gss);
 	if (nfs->own_tls)
 		rr_tls_free(nfs->own_tls);
 	rr_free(nfs->env, nfs);

@@ -5,6 +5,7 @@
 #include "nfs/client.h"
 #include "nfs/v3.h"
 #include "nfs/v4/newer.h"
+#include "rpc/auth/gss_client.h"
 #include "vfs/nfs/v4/session/v4.h"
 
 /* The files of the NFS client share these declarations. */
@@ -24,8 +25,9 @@ struct rpcrdma_nfs {
 	struct rr_v3 v3;             /* the procedures of version 3 */
 	struct rr_nfs_config config; /* its strings are server and path below */
 	char server[256], path[RR_NFS_PATH];
-	struct rr_secure secure; /* config.rpc.secure points to it, if the client uses TLS */
-	struct rr_tls *own_tls;  /* that of secure, if rr_nfs_open_url() made it */
+	struct rr_secure secure;   /* config.rpc.secure points to it, if the client uses TLS */
+	struct rr_tls *own_tls;    /* that of secure, if rr_nfs_open_url() made it */
+	struct rr_gss_client *gss; /* whose flavor config.rpc.auth is, of rr_nfs_open_url(); NULL: without */
 	char export[RR_NFS_PATH];
 	struct rpcrdma_nfs_handle root;
 	struct rpcrdma_nfs_handle start; /* what path names; no octets: it was not looked for yet */

@@ -6,6 +6,7 @@
 #include "base/config.h"
 #include "nfs/lookup.h"
 #include "nfs/nfs_private.h"
+#include "nfs/sec.h"
 #include "nfs/secure.h"
 #include "rpc/credential.h"
 
@@ -92,6 +93,7 @@ rr_nfs_open_url(struct rpcrdma_engine *engine, const struct rpcrdma_nfs_config *
 		.rpc.connections = config->connections,
 	};
 	struct rr_secure secure = { 0 };
+	struct rr_gss_client *gss = NULL;
 	int error = open_credential(config, url, &inner.rpc.user, text);
 
 	/* UINT64_MAX: a lost connection is not tried again. The inner configuration has 0 for that. */
@@ -100,12 +102,17 @@ rr_nfs_open_url(struct rpcrdma_engine *engine, const struct rpcrdma_nfs_config *
 	if (!error)
 		error = rr_secure_begin(url, &secure, &inner.rpc.secure, text);
 	if (!error)
+		error = rr_sec_begin(engine, url, inner.timeout, &gss, &inner.rpc.auth, text);
+	if (!error)
 		error = open_first(engine, url, &inner, nfs, text);
-	if (error)
+	if (error) {
+		rr_gss_client_free(gss);
 		rr_secure_end(&secure);
-	else
-		(*nfs)->own_tls = secure.tls;
-	return error;
+		return error;
+	}
+	(*nfs)->own_tls = secure.tls;
+	(*nfs)->gss = gss;
+	return 0;
 }
 
 int

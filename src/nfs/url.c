@@ -260,6 +260,26 @@ url_parse_gid(const char *value, size_t length, struct rr_url *url, struct rr_te
 	return url_parse_id(value, length, "gid", &url->gid, error);
 }
 
+/* Handles the option "sec=". */
+static int
+url_parse_sec(const char *value, size_t length, struct rr_url *url, struct rr_text *error)
+{
+	static const char *const names[] = { [RR_URL_SEC_SYS] = "sys",
+		[RR_URL_SEC_KRB5] = "krb5",
+		[RR_URL_SEC_KRB5I] = "krb5i",
+		[RR_URL_SEC_KRB5P] = "krb5p" };
+
+	for (size_t i = RR_URL_SEC_SYS; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (!url_word_is(value, length, names[i]))
+			continue;
+		url->sec = (enum rr_url_sec)i;
+		return 0;
+	}
+	return rr_fail(error, -RPCRDMA_ERR_INVAL,
+		"there is no sec '%.*s'; there are sys, krb5, krb5i and krb5p",
+		(int)(length > 20 ? 20 : length), value);
+}
+
 /* Handles the option "xprtsec=". */
 static int
 url_parse_xprtsec(const char *value, size_t length, struct rr_url *url, struct rr_text *error)
@@ -310,6 +330,7 @@ static const struct {
 	{ "rpcbind", url_parse_rpcbind, true },
 	{ "uid", url_parse_uid, false },
 	{ "gid", url_parse_gid, false },
+	{ "sec", url_parse_sec, false },
 	{ "xprtsec", url_parse_xprtsec, false },
 	{ "tls-ca", url_parse_tls_ca, false },
 	{ "tls-cert", url_parse_tls_cert, false },
@@ -336,7 +357,7 @@ url_parse_option(const char *text, size_t length, struct rr_url *url, struct rr_
 	}
 	return rr_fail(error, -RPCRDMA_ERR_INVAL,
 		"there is no option '%.*s'; there are version, transport, mountport, port, rpcbind, uid, "
-		"gid, xprtsec, tls-ca, tls-cert and tls-key",
+		"gid, sec, xprtsec, tls-ca, tls-cert and tls-key",
 		(int)(name > 40 ? 40 : name), text);
 }
 

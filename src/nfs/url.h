@@ -12,9 +12,9 @@
 /*
  * The URL of an export is nfs://HOST[:PORT]/PATH[?OPTION=VALUE[&...]], after RFC 2224 and RFC 3986: HOST is a
  * name, an IPv4 address, or an IPv6 address in brackets; "%41" stands for one octet. Options: version (3,
- * 4.1, 4.2), transport (auto, iwarp, verbs, tcp), mountport, port, rpcbind, uid, gid, xprtsec, tls-ca,
- * tls-cert, tls-key. "rpcbind" alone, or with the port of rpcbind, says that the port of NFS is to be looked
- * up (nfs/lookup.h).
+ * 4.1, 4.2), transport (auto, iwarp, verbs, tcp), mountport, port, rpcbind, uid, gid, sec (sys, krb5, krb5i,
+ * krb5p), xprtsec, tls-ca, tls-cert, tls-key. "rpcbind" alone, or with the port of rpcbind, says that the
+ * port of NFS is to be looked up (nfs/lookup.h).
  */
 
 enum {
@@ -23,6 +23,15 @@ enum {
 	RR_URL_HOST = 256,
 	RR_URL_PATH = 4096,
 	RR_URL_FILE = 1024
+};
+
+/* Who the user is, and what protects his calls: words as of Linux's mount option of this name. */
+enum rr_url_sec {
+	RR_URL_SEC_ANY, /* what the server wants */
+	RR_URL_SEC_SYS,
+	RR_URL_SEC_KRB5,
+	RR_URL_SEC_KRB5I,
+	RR_URL_SEC_KRB5P
 };
 
 /* What protects a connection over TCP: words as of Linux's mount option of this name. */
@@ -46,6 +55,7 @@ struct rr_url {
 	uint16_t rpcbind; /* the port of rpcbind, which is asked for the port of NFS; 0: it is not asked */
 	bool has_uid, has_gid;
 	uint32_t uid, gid;
+	enum rr_url_sec sec;
 	enum rr_url_xprtsec xprtsec;
 	char tls_ca[RR_URL_FILE], tls_cert[RR_URL_FILE],
 		tls_key[RR_URL_FILE]; /* ""; else the paths of files */
