@@ -256,6 +256,17 @@ rr_crew_add(struct rr_crew *crew, struct rr_crew_job *job)
 }
 
 bool
+rr_crew_is_alone(struct rr_crew *crew)
+{
+	bool alone;
+
+	pthread_mutex_lock(&crew->lock);
+	alone = crew->queue.busy == 1 && crew->queue.count == 0;
+	pthread_mutex_unlock(&crew->lock);
+	return alone;
+}
+
+bool
 rr_crew_move(struct rr_crew *crew, const struct rr_crew_job *job, uint64_t place)
 {
 	bool has_room = false, wake;

@@ -33,6 +33,10 @@ void rr_crew_free(struct rr_crew *crew);
  * or until run() returns false. This function is called in the loop's thread. */
 void rr_crew_add(struct rr_crew *crew, struct rr_crew_job *job);
 
+/* Tells whether the job that calls this function, in a thread of the crew, is the only one that the crew has.
+ */
+bool rr_crew_is_alone(struct rr_crew *crew);
+
 /* Notes that the job works in another place (file system) from now on. The job's run() calls this function,
  * in a thread of the crew. Returns false where that place has no room: the job then still counts for its old
  * place. */

@@ -6,7 +6,8 @@
  *   - Otherwise the operation becomes a job (struct rr_posix_job). A thread of the crew takes on the identity
  *     of the caller and does the whole operation from its beginning. Where it changed something, the storer
  *     of the file system, a further thread, then brings the changes to stable storage together with those of
- *     other operations. After that the operation ends.
+ *     other operations. After that the operation ends. Where nothing else is under way, the crew's thread
+ *     stores the changes itself, as to wake the storer would take longer than many a disk.
  *   - A read that the loop's thread began, and for which only the data has to come from a disk, is a job,
  *     too. It needs no identity any more: the ring (io_uring) reads the rest of the data, or a thread of the
  *     crew where the ring cannot.
@@ -28,7 +29,7 @@ struct rr_posix_job {
 	struct rr_ring_read ring;
 	struct rr_store_job store;
 	struct rr_posix_work work;
-	/* Of the operation's file system; NULL: the crew's thread stores the changes. */
+	/* Of the operation's file system; NULL: the crew's thread stores the changes in any case. */
 	struct rr_storer *storer;
 };
 
@@ -151,9 +152,17 @@ posix_job_crosses(void *ctx, uint64_t place)
 	return rr_crew_move(job->work.posix->crew, &job->crew, place);
 }
 
+/* Tells whether the crew's thread stores the changes of a job itself: there is no storer, or nothing else is
+ * under way that could be stored with them, or would have to wait for them. */
+static bool
+posix_job_stores_itself(const struct rr_posix_job *job)
+{
+	return !job->storer || (rr_storer_is_idle(job->storer) && rr_crew_is_alone(job->work.posix->crew));
+}
+
 /* Does the operation of a job, or the rest of a read, in a thread of the crew; member is the tree of this
- * thread. Returns true where the job has ended, with the changes stored if the job has no storer. Returns
- * false where the job was handed to its storer, which owns the job from now on. */
+ * thread. Returns true where the job has ended, with its changes stored. Returns false where the job was
+ * handed to its storer, which owns the job from now on. */
 static bool
 posix_job_run(struct rr_crew_job *crew, void *member)
 {
@@ -169,7 +178,7 @@ posix_job_run(struct rr_crew_job *crew, void *member)
 	posix_as_caller(work);
 	if (work->stores.count == 0)
 		return true;
-	if (!job->storer) {
+	if (posix_job_stores_itself(job)) {
 		work->status = posix_stored(work, rr_stores_do(&work->stores));
 		return true;
 	}

@@ -313,6 +313,72 @@ a_close_without_an_answer_keeps_nobody_waiting(void **state)
 	watched_fd = -1;
 }
 
+/* Sees to it that the provider has no job of its own until the timer is armed again. */
+static void
+be_quiet(struct world *world)
+{
+	turn_until(!world->posix->attending, rr_loop_turn(world->loop, RR_SECOND));
+	rr_loop_disarm(world->loop, &world->posix->timer);
+}
+
+/* Begins to write an octet of the file that is to be on stable storage, on a file system that the test treats
+ * as a disk. */
+static void
+begin_write(struct world *world, struct rr_vfs_write *write)
+{
+	*write = (struct rr_vfs_write){ .call = call_for_test(),
+		.object.handle = { world->file.data, world->file.length },
+		.data = "x",
+		.length = 1,
+		.stable = RR_VFS_FILE_SYNC };
+	world->posix->tree->core->roots[0].memory = false;
+	assert_int_equal(rr_vfs_write(&world->posix->vfs, write), RR_VFS_PENDING);
+}
+
+static void
+the_thread_that_makes_a_change_stores_it_where_nothing_else_is_under_way(void **state)
+{
+	struct world *world = *state;
+	struct rr_vfs_write write;
+
+	stored = 0;
+	for (int i = 0; i < 3; i++) {
+		be_quiet(world);
+		begin_write(world, &write);
+		turn_until(has_ended, rr_loop_turn(world->loop, RR_SECOND));
+		assert_int_equal(write.call.status, RR_VFS_OK);
+		assert_int_equal(write.committed, RR_VFS_FILE_SYNC);
+	}
+	assert_int_equal(stored, 3);
+	assert_int_equal(world->posix->storer_count, 1);
+	assert_int_equal(rr_storer_batches(world->posix->storers[0].storer), 0);
+}
+
+/* The second write waits for the only thread while that does the first one. */
+static void
+changes_of_several_calls_are_left_to_the_storer(void **state)
+{
+	struct world *world = *state;
+	struct rr_vfs *vfs = &world->posix->vfs;
+	struct rr_vfs_open *open = open_file(world);
+	struct rr_vfs_write first, second;
+
+	be_quiet(world);
+	closer = 0;
+	close_waits = true;
+	watched_fd = open->fd;
+	assert_int_equal(rr_vfs_close(vfs, open, NULL), RR_VFS_PENDING);
+	turn_until(closer != 0, rr_loop_turn(world->loop, RR_MILLISECOND));
+	begin_write(world, &first);
+	begin_write(world, &second);
+	close_waits = false;
+	turn_until(vfs->counters.under_way == 0, rr_loop_turn(world->loop, RR_SECOND));
+	watched_fd = -1;
+	assert_int_equal(first.call.status, RR_VFS_OK);
+	assert_int_equal(second.call.status, RR_VFS_OK);
+	assert_true(rr_storer_batches(world->posix->storers[0].storer) > 0);
+}
+
 /* Returns the kind of the lock (F_RDLCK, F_WRLCK or F_UNLCK) that keeps this open from locking octet 0. */
 static int
 lock_in_the_way(const struct rr_vfs_open *open)
@@ -553,6 +619,8 @@ main(void)
 		TEST(a_file_in_memory_is_closed_at_once_unless_that_frees_it),
 		TEST(locks_end_before_the_file_is_closed),
 		TEST(a_close_without_an_answer_keeps_nobody_waiting),
+		TEST(the_thread_that_makes_a_change_stores_it_where_nothing_else_is_under_way),
+		TEST(changes_of_several_calls_are_left_to_the_storer),
 		TEST(what_finds_no_object_says_that_it_has_no_attributes),
 		TEST(what_was_set_before_a_failure_is_stored),
 		TEST(a_listing_that_would_wait_midway_has_no_entry_twice),

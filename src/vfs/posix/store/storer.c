@@ -25,6 +25,7 @@ struct rr_storer {
 	struct rr_list arriving, stored;
 	uint32_t count;            /* jobs in "arriving" */
 	bool gathers;              /* the thread waits for further jobs of the next batch (storer_gather()) */
+	bool works;                /* the thread stores a batch */
 	bool ends;                 /* rr_storer_free() was called */
 	uint64_t batches;          /* how many were taken so far */
 	struct rr_store_pace pace; /* changed by the storer's thread only, with the lock or in a batch */
@@ -74,6 +75,7 @@ storer_take(struct rr_storer *storer, struct rr_list *jobs)
 	storer->count -= count;
 	storer_move(&storer->arriving, jobs, count);
 	storer->batches += count > 0;
+	storer->works = count > 0;
 	return count;
 }
 
@@ -95,6 +97,7 @@ storer_run(void *argument)
 		pthread_mutex_unlock(&storer->lock);
 		rr_store_batch(&jobs, &storer->pace, storer->env);
 		pthread_mutex_lock(&storer->lock);
+		storer->works = false;
 		rr_store_pace_end(&storer->pace, count, storer->count, rr_now(storer->env) - start);
 		storer_move(&jobs, &storer->stored, count);
 		/* This write fails only where the loop was woken 2^64 times already. */
@@ -224,6 +227,17 @@ rr_storer_add(struct rr_storer *storer, struct rr_store_job *job)
 	if (storer->gathers ? rr_store_pace_is_enough(&storer->pace, storer->count) : storer->count == 1)
 		pthread_cond_signal(&storer->wanted);
 	pthread_mutex_unlock(&storer->lock);
+}
+
+bool
+rr_storer_is_idle(struct rr_storer *storer)
+{
+	bool idle;
+
+	pthread_mutex_lock(&storer->lock);
+	idle = storer->count == 0 && !storer->works && rr_store_pace_is_enough(&storer->pace, 1);
+	pthread_mutex_unlock(&storer->lock);
+	return idle;
 }
 
 uint64_t

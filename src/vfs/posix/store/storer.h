@@ -2,6 +2,8 @@
 #ifndef RR_VFS_POSIX_STORE_STORER_H
 #define RR_VFS_POSIX_STORE_STORER_H
 
+#include <stdbool.h>
+
 #include "base/list.h"
 #include "base/loop.h"
 #include "vfs/posix/store/store.h"
@@ -29,6 +31,10 @@ void rr_storer_free(struct rr_storer *storer);
 
 /* Hands a job, with its stores and done set, to the storer. May be called in any thread. */
 void rr_storer_add(struct rr_storer *storer, struct rr_store_job *job);
+
+/* Tells whether the storer has no job, and its last batch was of one job, so that a job which comes now is
+ * likely to be stored alone. May be called in any thread. */
+bool rr_storer_is_idle(struct rr_storer *storer);
 
 /* Returns how many batches were stored so far. */
 uint64_t rr_storer_batches(struct rr_storer *storer);
