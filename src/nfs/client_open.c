@@ -115,8 +115,7 @@ open_session(struct rpcrdma_nfs *nfs, uint32_t minor)
 		.client = nfs->client,
 		.minor = minor,
 		.retry = nfs->config.rpc.retry,
-		.works = rr_v4_procedures,
-		.work_count = rr_v4_procedure_count,
+		.work = rr_v4_procedure,
 		.status_text = rpcrdma_nfs_status_text,
 	};
 	struct open_deadline deadline = { nfs,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * This runs the suite on directories of another NFS server, by version 3 over iWARP. The other server is one
- * of this project, in the same process and loop, over a directory in memory.
+ * This runs the suite on directories of another NFS server, by versions 3, 4.1 and 4.2 over iWARP. The other
+ * server is one of this project, in the same process and loop, over a directory in memory.
  */
 #include "../gate.h"
 #include "../stage.h"
@@ -14,11 +14,14 @@
 #include "fabric/iwarp/iwarp.h"
 #include "nfs/client.h"
 #include "server/nfs3/server.h"
+#include "server/nfs4/server.h"
 #include "suite.h"
 #include "vfs/nfs/v3/v3.h"
+#include "vfs/nfs/v4/provider.h"
 #include "vfs/posix/posix.h"
 
 struct storage {
+	enum rr_nfs_version version;
 	struct stage stage;
 	char path[64];
 	/* The other server. */
@@ -27,6 +30,8 @@ struct storage {
 	struct rr_vfs *vfs;
 	struct rr_gate gate;
 	struct rr_nfs_server *nfs;
+	struct rr_nfs4_shared *shared4;
+	struct rr_nfs4_server *nfs4;
 	struct rpcrdma_server *server;
 	struct sockaddr_in address;
 	/* The provider. */
@@ -42,7 +47,9 @@ serve(struct storage *storage)
 		.exports = &storage->tree, .export_count = 1, .workers = RR_POSIX_WORKERS
 	};
 	struct rpcrdma_engine *engine = storage->stage.engine;
-	struct rr_service services[RR_NFS_SERVICES];
+	struct rr_service services[RR_NFS_SERVICES + 1];
+	struct rr_nfs4_shared_config shared4 = { .tables = rr_nfs4_tables_config_default };
+	struct rr_nfs4_server_config nfs4 = { engine->results, &storage->gate, NULL };
 	struct rr_text text = { "" };
 
 	storage->tree = (struct rr_tree_export){ storage->path, "/export" };
@@ -52,8 +59,14 @@ serve(struct storage *storage)
 	test_gate_init(&storage->gate, storage->vfs, TEST_GATE_OPEN);
 	assert_int_equal(rr_nfs_server_new(engine->env, engine->results, &storage->gate, &storage->nfs), 0);
 	rr_nfs_server_services(storage->nfs, services);
-	assert_int_equal(
-		rr_server_new(engine, &rr_server_config_default, services, RR_NFS_SERVICES, &storage->server),
+	if (rr_nfs4_shared_new(&rr_env_system, &shared4, &storage->shared4, &text) < 0)
+		fail_msg("%s", text.text);
+	nfs4.shared = storage->shared4;
+	if (rr_nfs4_server_new(engine->env, engine->loop, &nfs4, &storage->nfs4, &text) < 0)
+		fail_msg("%s", text.text);
+	rr_nfs4_server_service(storage->nfs4, &services[RR_NFS_SERVICES]);
+	assert_int_equal(rr_server_new(engine, &rr_server_config_default, services, RR_NFS_SERVICES + 1,
+				 &storage->server),
 		0);
 	if (rr_server_listen(storage->server, RR_TRANSPORT_AUTO, (struct sockaddr *)&storage->address,
 		    sizeof(storage->address), NULL, &text) < 0)
@@ -67,8 +80,9 @@ mount_root(struct storage *storage)
 		.rpc = { .transport = RR_TRANSPORT_AUTO, .address_size = sizeof(storage->address) },
 		.server = "localhost",
 		.path = "/export",
-		.version = RR_NFS_VERSION_3,
+		.version = storage->version,
 	};
+	struct rpcrdma_nfs_object object;
 	struct rpcrdma_nfs *nfs;
 	struct rr_text text;
 
@@ -76,12 +90,14 @@ mount_root(struct storage *storage)
 	if (rr_nfs_open(storage->stage.engine, &config, &nfs, &text) != 0)
 		fail_msg("%s", text.text);
 	storage->export.name = "/";
-	storage->export.root_length = rr_nfs_root(nfs)->length;
-	memcpy(storage->export.root, rr_nfs_root(nfs)->data, storage->export.root_length);
+	assert_int_equal(rr_nfs_walk_below(nfs, "", true, &object), 0);
+	storage->export.root_length = object.handle.length;
+	memcpy(storage->export.root, object.handle.data, object.handle.length);
 	storage->config = (struct rr_remote_config){ .exports = &storage->export, .export_count = 1 };
 	memset(storage->config.key, 7, sizeof(storage->config.key));
 	storage->config.read_max = rr_nfs_read_max(nfs);
 	storage->config.write_max = rr_nfs_write_max(nfs);
+	storage->config.minor = storage->version == RR_NFS_VERSION_42 ? 2 : 1;
 	storage->config.rpc = config.rpc;
 	storage->config.rpc.retry = 10 * RR_SECOND;
 	rpcrdma_nfs_close(nfs);
@@ -94,17 +110,19 @@ provide(struct suite *suite)
 	struct rr_text text = { "" };
 
 	if (rr_remote_shared_new(&rr_env_system, &storage->config, &storage->provided, &text) < 0 ||
-		rr_v3_new(storage->stage.engine, storage->provided, &suite->vfs, &text) < 0)
+		(storage->version == RR_NFS_VERSION_3 ? rr_v3_new : rr_v4_provide)(
+			storage->stage.engine, storage->provided, &suite->vfs, &text) < 0)
 		fail_msg("%s", text.text);
 	rr_vfs_root(suite->vfs, 0, &suite->root);
 }
 
 static void
-setup(struct suite *suite)
+setup(struct suite *suite, enum rr_nfs_version version)
 {
 	struct storage *storage = calloc(1, sizeof(*storage));
 
 	assert_non_null(storage);
+	storage->version = version;
 	suite->storage = storage;
 	stage_init(&storage->stage);
 	storage->stage.runs = true;
@@ -123,6 +141,24 @@ setup(struct suite *suite)
 }
 
 static void
+setup_3(struct suite *suite)
+{
+	setup(suite, RR_NFS_VERSION_3);
+}
+
+static void
+setup_41(struct suite *suite)
+{
+	setup(suite, RR_NFS_VERSION_41);
+}
+
+static void
+setup_42(struct suite *suite)
+{
+	setup(suite, RR_NFS_VERSION_42);
+}
+
+static void
 teardown(struct suite *suite)
 {
 	struct storage *storage = suite->storage;
@@ -130,8 +166,11 @@ teardown(struct suite *suite)
 	rr_vfs_destroy(suite->vfs);
 	rr_remote_shared_free(storage->provided);
 	rr_server_free(storage->server);
+	rr_nfs4_server_end(storage->nfs4);
 	rr_vfs_destroy(storage->vfs);
 	rr_nfs_server_free(storage->nfs);
+	rr_nfs4_server_free(storage->nfs4);
+	rr_nfs4_shared_free(storage->shared4);
 	rr_gate_end(&storage->gate);
 	rr_posix_shared_free(storage->shared);
 	stage_end(&storage->stage);
@@ -155,10 +194,14 @@ restart(struct suite *suite)
 int
 main(void)
 {
+	const unsigned all = geteuid() == 0 ? SUITE_IDENTITIES | SUITE_DEVICES : 0;
+	const unsigned v41 = all | SUITE_LOCKS | SUITE_OPENS | SUITE_SHARES;
+	const unsigned v42 = v41 | SUITE_HOLES | SUITE_COPIES | SUITE_XATTRS;
 	const struct suite_provider providers[] = {
-		{ "nfs, version 3", (geteuid() == 0 ? SUITE_IDENTITIES | SUITE_DEVICES : 0), setup, teardown,
-			restart, NULL, NULL, NULL, NULL, NULL },
+		{ "nfs, version 3", all, setup_3, teardown, restart, NULL, NULL, NULL, NULL, NULL },
+		{ "nfs, version 4.1", v41, setup_41, teardown, restart, NULL, NULL, NULL, NULL, NULL },
+		{ "nfs, version 4.2", v42, setup_42, teardown, restart, NULL, NULL, NULL, NULL, NULL },
 	};
 
-	return suite_run(providers, 1);
+	return suite_run(providers, 3);
 }

@@ -160,7 +160,7 @@ what_a_server_sends_is_not_believed(void **state)
 	}
 	free(copy);
 	assert_false(rr_attr_take(&fattr, &fewer, &taken));
-	rr_attr_add(&words, FATTR4_TIME_DELTA);
+	rr_attr_add(&words, FATTR4_HOMOGENEOUS);
 	assert_false(rr_attr_take(&fattr, &asked, &taken));
 }
 

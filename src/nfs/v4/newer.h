@@ -89,11 +89,12 @@ struct rr_v4_xattr_result {
 	bool eof; /* the list ends here */
 };
 
+struct rr_call;
 struct rr_v4;
 struct rr_v4_work;
 
-extern const struct rr_v4_work *const rr_v4_procedures[]; /* NULL: version 4 has no such procedure */
-extern const uint32_t rr_v4_procedure_count;
+/* Returns the work of a procedure, for struct rr_v4_config; NULL: version 4 has no such procedure. */
+const struct rr_v4_work *rr_v4_procedure(const struct rr_call *call);
 
 /* Returns how many names RR_V4_WALK may have in this session: at least 1. */
 uint32_t rr_v4_names_max(const struct rr_v4 *v4);

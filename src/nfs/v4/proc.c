@@ -3,7 +3,7 @@
 #include "nfs/v4/proc.h"
 #include "base/checked.h"
 
-const struct rr_v4_work *const rr_v4_procedures[] = {
+static const struct rr_v4_work *const proc_works[] = {
 	[NFSPROC3_GETATTR] = &rr_v4_getattr3,
 	[NFSPROC3_SETATTR] = &rr_v4_setattr3,
 	[NFSPROC3_LOOKUP] = &rr_v4_lookup3,
@@ -36,7 +36,11 @@ const struct rr_v4_work *const rr_v4_procedures[] = {
 	[RR_V4_LISTXATTRS] = &rr_v4_listxattrs,
 };
 
-const uint32_t rr_v4_procedure_count = sizeof(rr_v4_procedures) / sizeof(rr_v4_procedures[0]);
+const struct rr_v4_work *
+rr_v4_procedure(const struct rr_call *call)
+{
+	return call->proc < sizeof(proc_works) / sizeof(proc_works[0]) ? proc_works[call->proc] : NULL;
+}
 
 uint32_t
 rr_v4_names_max(const struct rr_v4 *v4)

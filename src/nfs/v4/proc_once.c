@@ -30,20 +30,6 @@ once_close(struct rr_v4_slot *slot)
 	rr_v4_op(slot, OP_CLOSE, sizeof(stateid4))->u.opclose.open_stateid = once_current;
 }
 
-/* Enters a file in the table of opens, because the COMPOUND did not close it, or the server gave a delegation
- * for it. The table later closes the file as an unused one. Room in the table was kept for the file (the
- * member makes of the work); only an impossible handle could fail to be entered. */
-static void
-once_leave_to_table(struct rr_v4_slot *slot, struct rpcrdma_bytes handle, uint32_t access)
-{
-	struct rr_v4_open *open = rr_v4_open_new(slot->v4, handle);
-
-	if (!open)
-		return;
-	rr_v4_open_take(slot->v4, open, &rr_v4_res(slot, OP_OPEN)->u.opopen.u.resok4, access);
-	open->once = true;
-}
-
 /* Tells whether the server gave a delegation with the result of OPEN, although this client asked for no
  * delegation. The delegation must be returned, so the caller then enters the file in the table of opens,
  * which returns the delegation when it closes the file. */
@@ -78,7 +64,7 @@ static int
 proc_read_once_take(struct rr_v4_slot *slot)
 {
 	if (once_is_delegated(slot))
-		once_leave_to_table(
+		rr_v4_open_leave(
 			slot, ((const READ3args *)slot->outer->args)->file.data, OPEN4_SHARE_ACCESS_READ);
 	return rr_v4_read_take(slot);
 }
@@ -91,7 +77,7 @@ proc_read_once_fail(struct rr_v4_slot *slot)
 	nfs_opnum4 failed = slot->ops[slot->result.resarray.count - 1].argop;
 
 	if (failed == OP_READ || failed == OP_CLOSE)
-		once_leave_to_table(
+		rr_v4_open_leave(
 			slot, ((const READ3args *)slot->outer->args)->file.data, OPEN4_SHARE_ACCESS_READ);
 }
 
@@ -171,7 +157,7 @@ static int
 proc_put_take(struct rr_v4_slot *slot)
 {
 	if (once_is_delegated(slot))
-		once_leave_to_table(slot, once_handle(slot), OPEN4_SHARE_ACCESS_BOTH);
+		rr_v4_open_leave(slot, once_handle(slot), OPEN4_SHARE_ACCESS_BOTH);
 	return 0;
 }
 
@@ -189,7 +175,7 @@ proc_put_fail(struct rr_v4_slot *slot)
 	case OP_VERIFY:
 	case OP_SETATTR:
 	case OP_CLOSE:
-		once_leave_to_table(slot, once_handle(slot), OPEN4_SHARE_ACCESS_BOTH);
+		rr_v4_open_leave(slot, once_handle(slot), OPEN4_SHARE_ACCESS_BOTH);
 		*args->made = true;
 		break;
 	case OP_GETFH:

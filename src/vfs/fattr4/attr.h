@@ -51,6 +51,9 @@ struct rr_attr_values {
 	uint64_t file_max, read_max, write_max;
 	uint64_t octets, octets_free, octets_for_all; /* as in struct rr_vfs_statfs, and the next */
 	uint64_t files, files_free, files_for_all;
+	uint32_t link_max, name_max, clone_block; /* as in struct rr_vfs_limits, and the rest */
+	struct rr_vfs_time time_delta;
+	bool xattrs, case_insensitive, case_preserving;
 };
 
 /* An entry of the table of attributes, rr_attr_rows. */

@@ -159,6 +159,12 @@ ATTR_PUT(time_delta)
 	rr_attr_put_time(writer, source->limits->time_delta);
 }
 
+ATTR_TAKE(time_delta)
+{
+	if (!rr_attr_get_time(reader, &values->time_delta))
+		rpcrdma_xdr_fail(reader);
+}
+
 ATTR_CONST(fh_expire_type, u32, FH4_PERSISTENT)
 ATTR_BOTH(change, u64, attributes->change, attributes.change)
 ATTR_BOTH(size, u64, attributes->size, attributes.size)
@@ -171,14 +177,16 @@ ATTR_CONST(fs_charset_cap, u32, FSCHARSET_CAP4_CONTAINS_NON_UTF8)
 ATTR_BOTH(lease_time, u32, lease, lease)
 ATTR_BOTH(rdattr_error, u32, error, error)
 ATTR_FROM(case_insensitive, bool, limits->case_insensitive)
+ATTR_INTO(case_insensitive, bool, case_insensitive)
 ATTR_FROM(case_preserving, bool, limits->case_preserving)
+ATTR_INTO(case_preserving, bool, case_preserving)
 ATTR_BOTH(fileid, u64, attributes->id.number, attributes.id.number)
 ATTR_BOTH(files_avail, u64, statfs->files_for_all, files_for_all)
 ATTR_BOTH(files_free, u64, statfs->files_free, files_free)
 ATTR_BOTH(files_total, u64, statfs->files, files)
 ATTR_BOTH(maxfilesize, u64, limits->file_max, file_max)
-ATTR_FROM(maxlink, u32, limits->link_max)
-ATTR_FROM(maxname, u32, limits->name_max)
+ATTR_BOTH(maxlink, u32, limits->link_max, link_max)
+ATTR_BOTH(maxname, u32, limits->name_max, name_max)
 ATTR_FROM(io_max, u64, io_max)
 ATTR_INTO(maxread, u64, read_max)
 ATTR_INTO(maxwrite, u64, write_max)
@@ -188,8 +196,9 @@ ATTR_BOTH(space_free, u64, statfs->octets_free, octets_free)
 ATTR_BOTH(space_total, u64, statfs->octets, octets)
 ATTR_BOTH(space_used, u64, attributes->used, attributes.used)
 ATTR_BOTH(mounted_on_fileid, u64, attributes->mounted_on, attributes.mounted_on)
-ATTR_FROM(clone_blksize, u32, limits->clone_block)
+ATTR_BOTH(clone_blksize, u32, limits->clone_block, clone_block)
 ATTR_FROM(xattr_support, bool, limits->xattrs)
+ATTR_INTO(xattr_support, bool, xattrs)
 
 const struct rr_attr_row rr_attr_rows[RR_ATTR_COUNT] = {
 	[FATTR4_SUPPORTED_ATTRS] = { attr_put_supported_attrs, .size = 16 },
@@ -207,8 +216,10 @@ const struct rr_attr_row rr_attr_rows[RR_ATTR_COUNT] = {
 	[FATTR4_RDATTR_ERROR] = { attr_put_rdattr_error, attr_take_rdattr_error, .size = 4 },
 	[FATTR4_ACLSUPPORT] = { attr_put_nothing, .size = 4 },
 	[FATTR4_CANSETTIME] = { attr_put_yes, .size = 4 },
-	[FATTR4_CASE_INSENSITIVE] = { attr_put_case_insensitive, .needs = RR_ATTR_LIMITS, .size = 4 },
-	[FATTR4_CASE_PRESERVING] = { attr_put_case_preserving, .needs = RR_ATTR_LIMITS, .size = 4 },
+	[FATTR4_CASE_INSENSITIVE] = { attr_put_case_insensitive, attr_take_case_insensitive,
+		.needs = RR_ATTR_LIMITS, .size = 4 },
+	[FATTR4_CASE_PRESERVING] = { attr_put_case_preserving, attr_take_case_preserving,
+		.needs = RR_ATTR_LIMITS, .size = 4 },
 	[FATTR4_CHOWN_RESTRICTED] = { attr_put_yes, .size = 4 },
 	[FATTR4_FILEHANDLE] = { attr_put_filehandle, attr_take_filehandle, .size = 4 + RR_VFS_HANDLE_MAX },
 	[FATTR4_FILEID] = { attr_put_fileid, attr_take_fileid, .size = 8 },
@@ -221,8 +232,8 @@ const struct rr_attr_row rr_attr_rows[RR_ATTR_COUNT] = {
 	[FATTR4_HOMOGENEOUS] = { attr_put_yes, .size = 4 },
 	[FATTR4_MAXFILESIZE] = { attr_put_maxfilesize, attr_take_maxfilesize, .needs = RR_ATTR_LIMITS,
 		.size = 8 },
-	[FATTR4_MAXLINK] = { attr_put_maxlink, .needs = RR_ATTR_LIMITS, .size = 4 },
-	[FATTR4_MAXNAME] = { attr_put_maxname, .needs = RR_ATTR_LIMITS, .size = 4 },
+	[FATTR4_MAXLINK] = { attr_put_maxlink, attr_take_maxlink, .needs = RR_ATTR_LIMITS, .size = 4 },
+	[FATTR4_MAXNAME] = { attr_put_maxname, attr_take_maxname, .needs = RR_ATTR_LIMITS, .size = 4 },
 	[FATTR4_MAXREAD] = { attr_put_io_max, attr_take_maxread, .size = 8 },
 	[FATTR4_MAXWRITE] = { attr_put_io_max, attr_take_maxwrite, .size = 8 },
 	[FATTR4_MODE] = { attr_put_mode, attr_take_mode, .size = 4, .exclusive = true },
@@ -239,13 +250,16 @@ const struct rr_attr_row rr_attr_rows[RR_ATTR_COUNT] = {
 		.size = 8 },
 	[FATTR4_SPACE_USED] = { attr_put_space_used, attr_take_space_used, .size = 8 },
 	[FATTR4_TIME_ACCESS] = { attr_put_time_access, attr_take_time_access, .size = 12 },
-	[FATTR4_TIME_DELTA] = { attr_put_time_delta, .needs = RR_ATTR_LIMITS, .size = 12 },
+	[FATTR4_TIME_DELTA] = { attr_put_time_delta, attr_take_time_delta, .needs = RR_ATTR_LIMITS,
+		.size = 12 },
 	[FATTR4_TIME_METADATA] = { attr_put_time_metadata, attr_take_time_metadata, .size = 12 },
 	[FATTR4_TIME_MODIFY] = { attr_put_time_modify, attr_take_time_modify, .size = 12 },
 	[FATTR4_MOUNTED_ON_FILEID] = { attr_put_mounted_on_fileid, attr_take_mounted_on_fileid, .size = 8 },
 	[FATTR4_SUPPATTR_EXCLCREAT] = { attr_put_suppattr_exclcreat, .size = 16 },
 	[FATTR4_FS_CHARSET_CAP] = { attr_put_fs_charset_cap, .size = 4 },
-	[FATTR4_CLONE_BLKSIZE] = { attr_put_clone_blksize, .needs = RR_ATTR_LIMITS, .size = 4, .minor = 2 },
+	[FATTR4_CLONE_BLKSIZE] = { attr_put_clone_blksize, attr_take_clone_blksize, .needs = RR_ATTR_LIMITS,
+		.size = 4, .minor = 2 },
 	[RR_ATTR_MODE_UMASK] = { .minor = 2, .exclusive = true },
-	[FATTR4_XATTR_SUPPORT] = { attr_put_xattr_support, .needs = RR_ATTR_LIMITS, .size = 4, .minor = 2 },
+	[FATTR4_XATTR_SUPPORT] = { attr_put_xattr_support, attr_take_xattr_support, .needs = RR_ATTR_LIMITS,
+		.size = 4, .minor = 2 },
 };

@@ -121,6 +121,8 @@ job_free(struct rr_remote_job *job)
 	rr_remote_leave(job);
 	rr_list_remove(&job->link);
 	rr_task_cancel(&job->ending);
+	if (job->vfs->version->drop_opens)
+		job->vfs->version->drop_opens(job);
 	rr_free(job->vfs->env, job->arena);
 	rr_free(job->vfs->env, job);
 }
@@ -144,6 +146,8 @@ rr_remote_begin(struct rr_vfs *vfs, enum rr_vfs_operation operation, struct rr_v
 	job->call = call;
 	job->operation = operation;
 	rr_task_init(&job->ending, job_end_cancelled);
+	if (own->version->take_opens)
+		own->version->take_opens(job);
 	status = job_find_objects(job);
 	rr_list_append(&own->jobs, &job->link);
 	if (status != RR_VFS_OK) {

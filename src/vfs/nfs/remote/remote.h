@@ -178,6 +178,9 @@ struct rr_remote_version {
 	void (*look)(struct rr_remote_job *job, int index);
 	/* Withdraws the call that is under way. */
 	void (*withdraw)(struct rr_remote_job *job);
+	/* NULL, or have the opens that a call names stay until its end. */
+	void (*take_opens)(struct rr_remote_job *job);
+	void (*drop_opens)(struct rr_remote_job *job);
 };
 
 /* Returns the status of an operation whose call has failed with a negative error. */

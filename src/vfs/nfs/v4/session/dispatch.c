@@ -33,18 +33,12 @@ rr_v4_end_later(struct rr_v4 *v4, struct rr_call *outer, int error)
 		rr_loop_arm(v4->loop, &v4->ends, 0);
 }
 
-const struct rr_v4_work *
-rr_v4_work(const struct rr_v4 *v4, const struct rr_call *outer)
-{
-	return outer->proc < v4->config.work_count ? v4->config.works[outer->proc] : NULL;
-}
-
 /* Empties the result of the caller's call and sets its status. The statuses have the same numbers in NFS
  * versions 3 and 4. Only NFS4ERR_GRACE becomes NFS4ERR_DELAY, after which the caller repeats the call. */
 void
-rr_v4_set_status(struct rr_v4 *v4, struct rr_call *outer, nfsstat4 status)
+rr_v4_set_status(struct rr_call *outer, const struct rr_v4_work *work, nfsstat4 status)
 {
-	memset(outer->result, 0, rr_v4_work(v4, outer)->result);
+	memset(outer->result, 0, work->result);
 	*(nfsstat4 *)outer->result = (status == NFS4ERR_GRACE ? NFS4ERR_DELAY : status);
 }
 
@@ -79,7 +73,7 @@ dispatch_end(struct rr_v4_slot *slot, int error)
 
 	if (slot->outer) {
 		if (error >= 0)
-			rr_v4_set_status(v4, slot->outer, (nfsstat4)error);
+			rr_v4_set_status(slot->outer, slot->work, (nfsstat4)error);
 		dispatch_finish(slot, error < 0 ? error : 0);
 		return;
 	}
@@ -97,7 +91,7 @@ dispatch_succeed(struct rr_v4_slot *slot)
 	int error;
 
 	if (slot->outer)
-		rr_v4_set_status(slot->v4, slot->outer, NFS4_OK);
+		rr_v4_set_status(slot->outer, slot->work, NFS4_OK);
 	error = slot->work->take(slot);
 	if (slot->outer)
 		dispatch_finish(slot, error);
@@ -288,7 +282,7 @@ dispatch_done(struct rr_call *call, int error)
 static bool
 dispatch_outer(struct rr_v4_slot *slot, struct rr_call *outer)
 {
-	const struct rr_v4_work *work = rr_v4_work(slot->v4, outer);
+	const struct rr_v4_work *work = slot->v4->config.work(outer);
 
 	enum rr_v4_wait wait = rr_v4_wait_open(slot, outer, work);
 

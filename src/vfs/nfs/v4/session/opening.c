@@ -49,3 +49,14 @@ rr_v4_nothing_take(struct rr_v4_slot *slot)
 	(void)slot;
 	return 0;
 }
+
+void
+rr_v4_open_leave(struct rr_v4_slot *slot, struct rpcrdma_bytes handle, uint32_t access)
+{
+	struct rr_v4_open *open = rr_v4_open_new(slot->v4, handle);
+
+	if (!open)
+		return;
+	rr_v4_open_take(slot->v4, open, &rr_v4_res(slot, OP_OPEN)->u.opopen.u.resok4, access);
+	open->once = true;
+}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* This file makes and ends the session, from EXCHANGE_ID to DESTROY_CLIENTID, and makes it anew after a loss
  * (RFC 8881, sections 2.10 and 8.4). */
+#include <stdio.h>
 #include <string.h>
 
 #include "vfs/nfs/v4/session/compound.h"
@@ -92,7 +93,6 @@ session_fail(struct rr_v4 *v4, int error)
 static void
 session_send(struct rr_v4 *v4)
 {
-	v4->control.work = session_states[v4->state].work;
 	/* The control slot borrows the number and the sequence ID of a free slot, or of slot 0 if no slot is
 	 * free: no calls are sent in slots now. */
 	v4->control.number = v4->free ? (uint32_t)__builtin_ctzll(v4->free) : 0;
@@ -100,22 +100,32 @@ session_send(struct rr_v4 *v4)
 	rr_v4_send(&v4->control, session_done);
 }
 
+/* Returns the work of the session's present state. Some states have work for each of several open files:
+ * first for those in the table of opens, then for those that the caller has opened itself. Returns NULL if no
+ * file is left. */
+static const struct rr_v4_work *
+session_work(struct rr_v4 *v4)
+{
+	const struct session_state *state = &session_states[v4->state];
+
+	v4->control.open = state->next ? state->next(v4) : NULL;
+	if (!state->next || v4->control.open)
+		return state->work;
+	return v4->state == RR_V4_RECLAIMING && v4->config.reclaim
+		       ? v4->config.reclaim(v4->config.keeper, &v4->control)
+		       : NULL;
+}
+
 /* Sends the COMPOUND of the session's present state, if the state has one. Some states have work for each of
  * several open files: they send the COMPOUND for the next of these files, and end if no file is left. */
 static void
 session_begin(struct rr_v4 *v4)
 {
-	const struct session_state *state = &session_states[v4->state];
-
-	if (state->next) {
-		v4->control.open = state->next(v4);
-		if (!v4->control.open) {
-			rr_v4_event(v4, RR_V4_OK);
-			return;
-		}
-	}
-	if (state->work)
+	v4->control.work = session_work(v4);
+	if (v4->control.work)
 		session_send(v4);
+	else
+		rr_v4_event(v4, RR_V4_OK);
 }
 
 /* Ends all calls that wait for a session, with the error because of which there is no session. */
@@ -179,6 +189,16 @@ session_step_over(struct rr_v4 *v4)
 		rr_v4_event(v4, RR_V4_OK);
 }
 
+/* Returns a text that describes the status; number: memory for it. */
+static const char *
+session_status(const struct rr_v4 *v4, nfsstat4 status, char number[16])
+{
+	if (v4->config.status_text)
+		return v4->config.status_text((int)status);
+	snprintf(number, 16, "status %d", (int)status);
+	return number;
+}
+
 /* Called when the server has refused the COMPOUND of the session's state. If the server does not know the
  * client ID or the session any more, makes another. Otherwise, if the state is lenient (its refusals do not
  * matter), goes on as after a success; if it is not lenient, gives up: the waiting calls fail. */
@@ -186,6 +206,7 @@ static void
 session_refused(struct rr_v4 *v4, nfsstat4 status)
 {
 	const struct session_state *state = &session_states[v4->state];
+	char number[16];
 
 	if (status == NFS4ERR_MINOR_VERS_MISMATCH) {
 		session_fail(v4, rr_fail(&v4->text, -RPCRDMA_ERR_PROG_MISMATCH,
@@ -207,10 +228,12 @@ session_refused(struct rr_v4 *v4, nfsstat4 status)
 		v4->refusal = status;
 		session_fail(v4, rr_fail(&v4->text, -RPCRDMA_ERR_REJECTED,
 					 "the server gives no session of NFS version 4.%u: %s",
-					 v4->config.minor, v4->config.status_text((int)status)));
+					 v4->config.minor, session_status(v4, status, number)));
 		return;
 	}
-	if (state->refused)
+	if (v4->control.work->fail)
+		v4->control.work->fail(&v4->control);
+	else if (state->refused)
 		state->refused(v4);
 	session_step_over(v4);
 }
@@ -219,8 +242,7 @@ session_refused(struct rr_v4 *v4, nfsstat4 status)
 static void
 session_succeeded(struct rr_v4 *v4)
 {
-	const struct session_state *state = &session_states[v4->state];
-	int error = state->work->take(&v4->control);
+	int error = v4->control.work->take(&v4->control);
 
 	if (error < 0) {
 		session_fail(v4, error);

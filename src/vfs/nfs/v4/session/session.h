@@ -105,10 +105,8 @@ void rr_v4_slot_send(struct rr_v4_slot *slot, const struct rr_v4_work *work);
  * the error 0, its result has a status already. */
 void rr_v4_end_later(struct rr_v4 *v4, struct rr_call *outer, int error);
 
-/* Returns the work of the procedure that the caller calls; NULL: there is no such procedure. */
-const struct rr_v4_work *rr_v4_work(const struct rr_v4 *v4, const struct rr_call *outer);
-/* Empties the caller's result, and sets its status. */
-void rr_v4_set_status(struct rr_v4 *v4, struct rr_call *outer, nfsstat4 status);
+/* Empties the result of the caller's call, which is of this work, and sets its status. */
+void rr_v4_set_status(struct rr_call *outer, const struct rr_v4_work *work, nfsstat4 status);
 
 /* Tells whether the status means that the session does not exist any more, or is out of step with this
  * client. */

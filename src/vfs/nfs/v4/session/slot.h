@@ -45,6 +45,7 @@ struct rr_v4_slot {
 	bool busy;
 	const struct rr_v4_work *work;
 	struct rr_call *outer;   /* the caller's call; NULL for work of the session itself */
+	void *reclaims;          /* what config.reclaim() has set */
 	struct rr_v4_open *open; /* the file that the call uses, or that the work opens or closes; or NULL */
 	uint32_t kept;           /* octets used of outer->keep */
 	uint32_t reply_max;      /* octets of the results of the operations appended so far, at most */

@@ -52,6 +52,8 @@ steps_exchange_take(struct rr_v4_slot *slot)
 	if (!known || ok->eir_clientid != v4->clientid) {
 		v4->create_sequence = ok->eir_sequenceid;
 		rr_v4_opens_reclaim(v4);
+		if (v4->config.forgotten)
+			v4->config.forgotten(v4->config.keeper);
 	}
 	v4->clientid = ok->eir_clientid;
 	v4->server.major_length = steps_keep(v4->server.major, ok->eir_server_owner.so_major_id);

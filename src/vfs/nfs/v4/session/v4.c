@@ -94,6 +94,12 @@ rr_v4_refusal(const struct rr_v4 *v4)
 	return v4->refusal;
 }
 
+uint64_t
+rr_v4_clientid(const struct rr_v4 *v4)
+{
+	return v4->clientid;
+}
+
 uint32_t
 rr_v4_minor(const struct rr_v4 *v4)
 {
@@ -182,12 +188,11 @@ rr_v4_call(struct rr_v4 *v4, struct rr_call *call)
 	rr_list_append(&v4->queue, &call->link);
 	if (call->timeout > 0)
 		rr_loop_arm(v4->loop, &call->timer, call->timeout);
-	work = rr_v4_work(v4, call);
+	work = v4->config.work(call);
 	if (!work || (work->newer && v4->config.minor < 2)) {
 		rr_v4_end_later(v4, call,
 			rr_fail(&v4->text, -RPCRDMA_ERR_PROC_UNAVAIL,
-				"NFS version 4.%u has nothing like procedure %u", v4->config.minor,
-				call->proc));
+				"NFS version 4.%u has nothing like that", v4->config.minor));
 		return;
 	}
 	rr_v4_pump(v4);

@@ -6,8 +6,7 @@
 
 /*
  * This is a session of NFS version 4.1 or 4.2 (RFC 8881, RFC 7862): each call of a procedure becomes a
- * COMPOUND in a slot. The caller defines the procedures: it gives a table of works (slot.h), by their
- * numbers.
+ * COMPOUND in a slot. The caller defines the procedures: it gives the work (slot.h) of each call.
  *
  * Statuses of version 4 are passed on by their numbers. NFS4ERR_GRACE becomes NFS4ERR_DELAY, which has the
  * number of NFS3ERR_JUKEBOX: the caller waits, and repeats the call. A handle of no octets is that of the
@@ -20,9 +19,16 @@ struct rr_v4_config {
 	struct rpcrdma_client *client; /* stays the caller's */
 	uint32_t minor;                /* 1 or 2 */
 	uint64_t retry; /* ns for which a busy server is asked again; 0: it is not asked again */
-	const struct rr_v4_work *const *works; /* of the procedures, by their numbers; NULL: there is none */
-	uint32_t work_count;
-	const char *(*status_text)(int status); /* returns a text for people that describes a status */
+	/* Returns the work of a call; NULL: there is no such procedure. */
+	const struct rr_v4_work *(*work)(const struct rr_call *call);
+	/* Returns a text for people that describes a status. NULL: its number is enough. */
+	const char *(*status_text)(int status);
+	/* For a caller that has opened files by works of its own; NULL: it has none. The first is called when
+	 * the server has forgotten them. The second returns the work that reclaims the next of them, and may
+	 * set slot->reclaims; NULL: there is none left. Where the server refuses it, its fail() is called. */
+	void (*forgotten)(void *keeper);
+	const struct rr_v4_work *(*reclaim)(void *keeper, struct rr_v4_slot *slot);
+	void *keeper;
 };
 
 /* Makes a client of version 4, which begins to make a session: rr_v4_wait() waits for that. Errors: NOMEM. */
@@ -41,7 +47,7 @@ int rr_v4_wait(struct rr_v4 *v4, bool (*stop)(void *ctx), void *ctx);
  * patience (ns) is over. */
 void rr_v4_leave(struct rr_v4 *v4, uint64_t patience);
 
-/* Starts a call of the procedure call->proc. Its done() is always called later, by the
+/* Starts a call. Its done() is always called later, by the
  * loop, unless the call is cancelled. Error PROC_UNAVAIL: the client's version has no such procedure. */
 void rr_v4_call(struct rr_v4 *v4, struct rr_call *call);
 
@@ -51,6 +57,9 @@ void rr_v4_cancel(struct rr_v4 *v4, struct rr_call *call);
 /* After the session could not be made with the error REJECTED, returns the status of NFS version 4 with which
  * the server refused it. */
 uint32_t rr_v4_refusal(const struct rr_v4 *v4);
+
+/* Returns the client ID, for owners of locks. */
+uint64_t rr_v4_clientid(const struct rr_v4 *v4);
 
 /* Returns the minor version in use. */
 uint32_t rr_v4_minor(const struct rr_v4 *v4);

@@ -16,7 +16,7 @@ waiting_again(struct rr_v4 *v4, struct rr_v4_open *open, bool failed, int error)
 		rr_list_prepend(&v4->queue, &outer->link);
 		if (!failed || outer->losses++ < RR_V4_RETRIES)
 			continue;
-		rr_v4_set_status(v4, outer, (nfsstat4)error);
+		rr_v4_set_status(outer, v4->config.work(outer), (nfsstat4)error);
 		rr_v4_end_later(v4, outer, 0);
 	}
 }
@@ -29,7 +29,7 @@ waiting_fail(struct rr_v4 *v4, struct rr_v4_open *open, int error)
 		struct rr_call *outer = rr_container(open->waiters.next, struct rr_call, link);
 
 		if (error >= 0)
-			rr_v4_set_status(v4, outer, (nfsstat4)error);
+			rr_v4_set_status(outer, v4->config.work(outer), (nfsstat4)error);
 		rr_v4_end_later(v4, outer, error < 0 ? error : 0);
 	}
 }

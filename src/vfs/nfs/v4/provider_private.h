@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RR_VFS_NFS_V4_PROVIDER_PRIVATE_H
+#define RR_VFS_NFS_V4_PROVIDER_PRIVATE_H
+
+#include "vfs/nfs/v4/provider.h"
+#include "vfs/nfs/v4/session/compound.h"
+#include "vfs/nfs/v4/session/open.h"
+#include "vfs/nfs/v4/session/v4.h"
+
+struct rr_v4_job;
+struct rr_v4_held;
+
+/* The structure of the operation that the job is for. */
+#define RR_V4_INPUT(job, type) rr_container((job)->base.call, struct rr_vfs_##type, call)
+
+struct rr_v4_vfs {
+	struct rr_remote_vfs base;
+	struct rr_v4 *v4;
+	struct rr_list held, reclaim; /* of struct rr_v4_held: at the server; to be reclaimed */
+	struct rr_map by_file;        /* those of held, by their files */
+	struct rr_list closings;      /* of struct rr_v4_closing */
+	uint64_t owners;              /* names of owners that were given out */
+};
+
+/* ---- attributes.c: attributes and statuses ---- */
+
+/* All that struct rr_vfs_attributes has; the same with what an entry of a directory has besides; the same
+ * with what struct rr_vfs_statfs has; with what struct rr_vfs_limits has, of minor versions 1 and 2. */
+extern const bitmap4 rr_v4_ask_object, rr_v4_ask_entry, rr_v4_ask_space, rr_v4_ask_limits[2];
+
+/* Appends GETATTR of an object, and returns its place in the COMPOUND. */
+uint8_t rr_v4_ask_attributes(struct rr_v4_slot *slot, const bitmap4 *asked);
+/* Decodes the result of the GETATTR at this place. Returns false if there is none (place 0, or an operation
+ * in front of it failed), or if it makes no sense. */
+bool rr_v4_take_values(const struct rr_v4_slot *slot, uint8_t place, struct rr_attr_values *values);
+void rr_v4_take_known(const struct rr_v4_slot *slot, uint8_t place, struct rr_vfs_known *known);
+/* Completes attributes that a server sent. Returns false if they lack the type or the number. */
+bool rr_v4_complete(const struct rr_attr_values *values, struct rr_vfs_attributes *attributes);
+/* Takes the change of an object from the GETATTRs before and after an operation. info: what the server says
+ * of it, or NULL. */
+void rr_v4_take_change(const struct rr_v4_slot *slot, uint8_t before, uint8_t after, const change_info4 *info,
+	struct rr_vfs_change *change);
+/* Returns the RR_VFS_SET_* bits of the attributes in the bitmap, among those of set. */
+uint32_t rr_v4_applied(const bitmap4 *bitmap, const struct rr_vfs_set *set);
+enum rr_vfs_status rr_v4_status(nfsstat4 status);
+
+/* ---- call.c: an operation under way, and its COMPOUNDs ---- */
+
+struct rr_v4_job {
+	struct rr_remote_job base;
+	void (*then)(struct rr_v4_job *job, enum rr_vfs_status status);
+	const struct rr_v4_work *work; /* the COMPOUND under way */
+	nfsstat4 status;               /* its result */
+	/* The verdict of the work's take() on a COMPOUND that succeeded; RR_VFS_OK at first. */
+	enum rr_vfs_status verdict;
+	/* The places of operations in the COMPOUND. 0: it is not there, as SEQUENCE is. */
+	struct {
+		uint8_t before[2], after[2]; /* GETATTR of the objects that the operation changes */
+		uint8_t object;              /* GETATTR of the object that is found or made */
+	} at;
+	struct rr_v4_held *held; /* by OPEN: what is opened; by others: the state that the call has used */
+	bool again;              /* that state was lost, and was made again */
+	struct {                 /* the COMPOUND that found it lost */
+		const struct rr_v4_work *work;
+		void (*then)(struct rr_v4_job *job, enum rr_vfs_status status);
+	} lost;
+	bool listed;               /* of a listing: the part was taken, though its COMPOUND failed */
+	uint64_t cookie;           /* of LISTXATTRS */
+	uint8_t guard[12];         /* of SETATTR: the time of change that it wants, as VERIFY has it */
+	struct rr_vfs_set set;     /* attributes to be set */
+	struct rr_vfs_known above; /* an object that the call does not name */
+};
+
+typedef enum rr_vfs_status rr_v4_step(struct rr_v4_job *job);
+rr_v4_step rr_v4_do_getattr, rr_v4_do_setattr, rr_v4_do_access, rr_v4_do_readlink, rr_v4_do_read,
+	rr_v4_do_write, rr_v4_do_commit, rr_v4_do_seek, rr_v4_do_allocate, rr_v4_do_deallocate, rr_v4_do_copy,
+	rr_v4_do_clone, rr_v4_do_open, rr_v4_do_lock, rr_v4_do_lookup, rr_v4_do_create, rr_v4_do_link,
+	rr_v4_do_remove, rr_v4_do_rename, rr_v4_do_readdir, rr_v4_do_getxattr, rr_v4_do_setxattr,
+	rr_v4_do_listxattr, rr_v4_do_removexattr, rr_v4_do_statfs, rr_v4_do_limits;
+
+/* Sends a COMPOUND; then() is called with the status of its result. Returns RR_VFS_PENDING. */
+enum rr_vfs_status rr_v4_ask(struct rr_v4_job *job, const struct rr_v4_work *work,
+	void (*then)(struct rr_v4_job *job, enum rr_vfs_status status));
+/* Is the then() of operations that end with the status. */
+void rr_v4_end(struct rr_v4_job *job, enum rr_vfs_status status);
+
+/* Returns the work of a job, for struct rr_v4_config. */
+const struct rr_v4_work *rr_v4_job_work(const struct rr_call *call);
+/* For struct rr_remote_version. */
+void rr_v4_look(struct rr_remote_job *job, int index);
+void rr_v4_withdraw(struct rr_remote_job *job);
+
+static inline struct rr_v4_vfs *
+rr_v4_vfs(const struct rr_v4_job *job)
+{
+	return (struct rr_v4_vfs *)job->base.vfs;
+}
+
+/* Returns the job that a slot works for. */
+static inline struct rr_v4_job *
+rr_v4_job(const struct rr_v4_slot *slot)
+{
+	return slot->outer->ctx;
+}
+
+/* Appends PUTFH of an object of the job. */
+static inline void
+rr_v4_put_object(struct rr_v4_slot *slot, int index)
+{
+	rr_v4_putfh(slot, rr_remote_fh(&rr_v4_job(slot)->base.objects[index]));
+}
+
+/* ---- held.c: what is open at the server ---- */
+
+enum { RR_V4_OWNER = 24 }; /* octets of an owner's name */
+
+/* What is being closed: a file at the server, the locks of an open, or both. */
+struct rr_v4_closing {
+	struct rr_list link; /* in vfs->closings */
+	struct rr_v4_held *held;
+	struct rr_vfs_open *open; /* NULL: there is none, as an operation that would make it has failed */
+	struct rr_vfs_call *done; /* ends with this; may be NULL */
+	bool last;                /* nothing else uses the file: it is closed */
+	struct rr_call call;
+	nfsstat4 status;
+};
+
+/* A file that is open at the server, for one open or several that share it. */
+struct rr_v4_held {
+	struct rr_list link; /* in vfs->held or vfs->reclaim */
+	struct rr_map_link by_file;
+	struct rr_v4_vfs *vfs;
+	struct rr_remote_handle file;
+	struct rpcrdma_auth_sys user;
+	char owner[RR_V4_OWNER];
+	uint32_t access, deny; /* RR_VFS_SHARE_*, as at the server */
+	uint32_t users;        /* opens, and operations that make one */
+	bool open;             /* the stateid is valid, or was before it was lost */
+	bool delegated;        /* the server gave a delegation, though it was asked not to */
+	stateid4 stateid, delegation;
+	struct rr_list opens; /* of struct rr_vfs_open */
+	struct rr_v4_closing closing;
+};
+
+struct rr_vfs_open {
+	struct rr_remote_open remote;
+	struct rr_v4_held *held; /* NULL: the provider that has made the open is gone */
+	struct rr_list of_held;
+	uint32_t users;          /* the caller, and the operations that use the open */
+	char owner[RR_V4_OWNER]; /* of its locks */
+	bool locks;              /* it has a stateid for locks */
+	stateid4 lock;
+	struct rr_v4_closing closing;
+};
+
+struct rr_v4_held *rr_v4_held_new(struct rr_v4_job *job);
+/* Notes the result of an OPEN at the server. */
+void rr_v4_held_take(struct rr_v4_held *held, const OPEN4resok *ok);
+/* Gives an owner a name that no other of this client has. */
+void rr_v4_name_owner(struct rr_v4_vfs *vfs, char owner[RR_V4_OWNER]);
+/* Appends OPEN of a file by its handle. */
+void rr_v4_open_op(struct rr_v4_slot *slot, const struct rr_v4_held *held, open_claim_type4 claim,
+	uint32_t access, uint32_t deny);
+
+/* Returns the stateid for input and output on an object of the job: that of its open; where the caller has
+ * reserved the access, that of any open of the file; else the anonymous one (RFC 8881, 8.2.3). */
+stateid4 rr_v4_stateid(struct rr_v4_job *job, int index, uint32_t access);
+/* Tells whether the server does not know the stateid any more that the job has used. */
+bool rr_v4_is_lost(const struct rr_v4_job *job);
+/* Opens the file again whose state the server has lost, and then repeats the COMPOUND. */
+void rr_v4_open_again(struct rr_v4_job *job);
+
+/* For struct rr_v4_config: after a restart of the server, the states are reclaimed one by one. */
+void rr_v4_forgotten(void *ctx);
+const struct rr_v4_work *rr_v4_reclaim_next(void *ctx, struct rr_v4_slot *slot);
+
+/* ---- close.c: opens end ---- */
+
+/* Have the opens that a job names stay until the job has ended. */
+void rr_v4_take_opens(struct rr_remote_job *job);
+void rr_v4_drop_opens(struct rr_remote_job *job);
+enum rr_vfs_status rr_v4_close(struct rr_vfs *vfs, struct rr_vfs_open *open, struct rr_vfs_call *call);
+/* Counts a user of it less, of an operation that has made no open: without users, the file is closed. */
+void rr_v4_held_close(struct rr_v4_held *held);
+extern const struct rr_v4_work rr_v4_closing_work;
+/* Frees what is open, at the end of the provider. */
+void rr_v4_close_all(struct rr_v4_vfs *vfs);
+
+#endif
