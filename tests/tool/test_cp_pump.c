@@ -22,7 +22,7 @@ enum { SIZE = 3000001 };
 
 static struct fake *fake;
 static struct rr_side local, remote;
-static struct rr_place here, there;
+static struct rr_directory here, there;
 static struct rr_file from, to;
 static struct rr_progress progress;
 static struct rr_pump pump;

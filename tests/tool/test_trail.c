@@ -45,8 +45,8 @@ rr_tool_interrupted(void *ctx)
 }
 
 int
-rr_cp_file(struct rr_cp *cp, const struct rr_place *from, const char *name, const struct rr_info *info,
-	const struct rr_place *to, const char *to_name)
+rr_cp_file(struct rr_cp *cp, const struct rr_directory *from, const char *name, const struct rr_info *info,
+	const struct rr_directory *to, const char *to_name)
 {
 	(void)cp;
 	(void)from;
@@ -58,15 +58,15 @@ rr_cp_file(struct rr_cp *cp, const struct rr_place *from, const char *name, cons
 }
 
 int
-rr_cp_link(struct rr_cp *cp, const struct rr_place *from, const char *name, const struct rr_info *info,
-	const struct rr_place *to, const char *to_name)
+rr_cp_link(struct rr_cp *cp, const struct rr_directory *from, const char *name, const struct rr_info *info,
+	const struct rr_directory *to, const char *to_name)
 {
 	return rr_cp_file(cp, from, name, info, to, to_name);
 }
 
 bool
-rr_cp_small(struct rr_cp *cp, const struct rr_place *from, const char *name, const struct rr_info *info,
-	const struct rr_place *to)
+rr_cp_small(struct rr_cp *cp, const struct rr_directory *from, const char *name, const struct rr_info *info,
+	const struct rr_directory *to)
 {
 	(void)cp;
 	(void)from;
@@ -77,7 +77,7 @@ rr_cp_small(struct rr_cp *cp, const struct rr_place *from, const char *name, con
 }
 
 void
-rr_cp_small_end(struct rr_cp *cp, const struct rr_place *to)
+rr_cp_small_end(struct rr_cp *cp, const struct rr_directory *to)
 {
 	(void)cp;
 	(void)to;
@@ -85,7 +85,7 @@ rr_cp_small_end(struct rr_cp *cp, const struct rr_place *to)
 
 int
 rr_cp_archive_link(
-	struct rr_cp *cp, const struct rr_info *info, const struct rr_place *to, const char *to_name)
+	struct rr_cp *cp, const struct rr_info *info, const struct rr_directory *to, const char *to_name)
 {
 	(void)cp;
 	(void)info;
@@ -96,7 +96,7 @@ rr_cp_archive_link(
 
 void
 rr_cp_archive_note(
-	struct rr_cp *cp, const struct rr_info *info, const struct rr_place *to, const char *to_name)
+	struct rr_cp *cp, const struct rr_info *info, const struct rr_directory *to, const char *to_name)
 {
 	(void)cp;
 	(void)info;
@@ -105,7 +105,7 @@ rr_cp_archive_note(
 }
 
 int
-rr_cp_archive_xattrs(struct rr_cp *cp, const struct rr_place *from, const struct rr_place *to)
+rr_cp_archive_xattrs(struct rr_cp *cp, const struct rr_directory *from, const struct rr_directory *to)
 {
 	(void)cp;
 	(void)from;
@@ -130,7 +130,7 @@ rr_cp_sync_clear(struct rr_cp *cp, const struct rr_cp_pair *pair)
 }
 
 void
-rr_cp_sync_remove(struct rr_cp *cp, struct rr_place *to, const struct rr_catalog *catalog)
+rr_cp_sync_remove(struct rr_cp *cp, struct rr_directory *to, const struct rr_catalog *catalog)
 {
 	(void)cp;
 	(void)to;
@@ -144,8 +144,8 @@ rr_cp_times_check(struct rr_cp *copy, const struct rr_info *info)
 }
 
 bool
-rr_cp_times_same(
-	struct rr_cp *cp, const struct rr_place *to, const struct rr_info *info, const struct rr_info *there)
+rr_cp_times_same(struct rr_cp *cp, const struct rr_directory *to, const struct rr_info *info,
+	const struct rr_info *there)
 {
 	(void)cp;
 	(void)to;
@@ -170,8 +170,8 @@ rr_cp_sync_say(const struct rr_cp *cp, const char *action)
 }
 
 bool
-rr_cp_same_attributes(
-	struct rr_cp *cp, const struct rr_place *to, const struct rr_info *info, const struct rr_info *there)
+rr_cp_same_attributes(struct rr_cp *cp, const struct rr_directory *to, const struct rr_info *info,
+	const struct rr_info *there)
 {
 	(void)cp;
 	(void)to;
@@ -186,7 +186,7 @@ rr_cp_same_attributes(
  * directory. */
 static struct fake *fake;
 static struct rr_cp cp;
-static struct rr_place root;
+static struct rr_directory root;
 
 static int
 setup(void **state)
@@ -218,7 +218,7 @@ copy_root(void)
 
 	assert_int_equal(cp.to.ops->find(&cp.to, "target", false, &target), 0);
 	assert_int_equal(target.kind, RR_KIND_DIRECTORY);
-	rr_cp_contents(&cp, &root, &(struct rr_place){ .fd = -1, .handle = target.handle });
+	rr_cp_contents(&cp, &root, &(struct rr_directory){ .fd = -1, .handle = target.handle });
 }
 
 static void
@@ -316,10 +316,11 @@ see_directory(struct rr_info *info, uint64_t number)
 }
 
 static int
-look_at_changing(struct rr_side *side, const struct rr_place *place, const char *name, struct rr_info *info)
+look_at_changing(
+	struct rr_side *side, const struct rr_directory *directory, const char *name, struct rr_info *info)
 {
 	(void)side;
-	(void)place;
+	(void)directory;
 	(void)name;
 	see_directory(info, 7);
 	return 0;

@@ -43,7 +43,7 @@ archive_has_names(const struct rr_cp *cp, const struct rr_info *info)
 
 void
 rr_cp_archive_note(
-	struct rr_cp *cp, const struct rr_info *info, const struct rr_place *to, const char *to_name)
+	struct rr_cp *cp, const struct rr_info *info, const struct rr_directory *to, const char *to_name)
 {
 	size_t size = strlen(cp->path) + 1;
 	struct archive_file *file;
@@ -89,7 +89,7 @@ rr_cp_archive_end(struct rr_cp *cp)
  * renamed. Returns 0; -1 after an error, which was reported. */
 static int
 archive_make_name(
-	struct rr_cp *cp, const struct rr_first *first, const struct rr_place *to, const char *to_name)
+	struct rr_cp *cp, const struct rr_first *first, const struct rr_directory *to, const char *to_name)
 {
 	char temporary[RR_CP_TEMPORARY];
 	unsigned number = 0;
@@ -110,7 +110,7 @@ archive_make_name(
 
 int
 rr_cp_archive_link(
-	struct rr_cp *cp, const struct rr_info *info, const struct rr_place *to, const char *to_name)
+	struct rr_cp *cp, const struct rr_info *info, const struct rr_directory *to, const char *to_name)
 {
 	const struct archive_file key = { .fsid = info->fsid, .fileid = info->fileid };
 	struct rr_info there;
@@ -157,7 +157,8 @@ archive_cannot(struct rr_cp *cp)
  * extended attributes, leaves it out, with a warning. Returns 0 in both cases; -1 after an error, which was
  * reported. */
 static int
-archive_xattr(struct rr_cp *cp, const struct rr_place *from, const struct rr_place *to, const char *name)
+archive_xattr(
+	struct rr_cp *cp, const struct rr_directory *from, const struct rr_directory *to, const char *name)
 {
 	struct rpcrdma_nfs_value value = { .data = cp->xattr_value, .room = RPCRDMA_NFS_XATTR_MAX };
 	int result = cp->from.ops->get_xattr(&cp->from, from, name, &value);
@@ -171,7 +172,7 @@ archive_xattr(struct rr_cp *cp, const struct rr_place *from, const struct rr_pla
 }
 
 int
-rr_cp_archive_xattrs(struct rr_cp *cp, const struct rr_place *from, const struct rr_place *to)
+rr_cp_archive_xattrs(struct rr_cp *cp, const struct rr_directory *from, const struct rr_directory *to)
 {
 	struct rpcrdma_nfs_value names = { .data = cp->xattr_names, .room = sizeof(cp->xattr_names) };
 	int result = 0;

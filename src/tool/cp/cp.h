@@ -65,7 +65,7 @@ struct rr_cp {
 	uint32_t reconnects;              /* likewise */
 	bool several;                     /* sources: the destination must be a directory */
 	bool stop;                        /* nothing more can be copied */
-	struct rr_place to_top;           /* the directory that the present tree is copied to */
+	struct rr_directory to_top;       /* the directory that the present tree is copied to */
 	uint64_t to_top_number;           /* the fileid of to_top */
 	uint64_t from_top_number;         /* the fileid of the present source */
 	const char *from_path;            /* the path of the present source, for find() */
@@ -127,15 +127,15 @@ void rr_cp_top(struct rr_cp *cp, const char *source, const char *destination);
 /* entry.c: copies the entry `name` of the directory `from`, of any kind, to the name to_name in the
  * directory `to`. At the top of the copy, from is NULL and name is a path. Failures are reported and
  * counted. */
-void rr_cp_entry(struct rr_cp *cp, struct rr_place *from, const char *name, const struct rr_info *info,
-	struct rr_place *to, const char *to_name);
+void rr_cp_entry(struct rr_cp *cp, struct rr_directory *from, const char *name, const struct rr_info *info,
+	struct rr_directory *to, const char *to_name);
 
 /* A file, and its name at the destination; the members are as the parameters of rr_cp_entry(). */
 struct rr_cp_pair {
-	const struct rr_place *from;
+	const struct rr_directory *from;
 	const char *name;
 	const struct rr_info *info;
-	const struct rr_place *to;
+	const struct rr_directory *to;
 	const char *to_name;
 };
 
@@ -158,7 +158,7 @@ int rr_cp_sync_clear(struct rr_cp *cp, const struct rr_cp_pair *pair);
 /* remove.c: removes the entries of the directory `to` of the destination, which rr_cp_there_begin() was
  * called for, that are not in catalog, which has the entries of the source and is sorted. Failures are
  * reported and counted. */
-void rr_cp_sync_remove(struct rr_cp *cp, struct rr_place *to, const struct rr_catalog *catalog);
+void rr_cp_sync_remove(struct rr_cp *cp, struct rr_directory *to, const struct rr_catalog *catalog);
 /* In a dry run, prints the action ("copy") and the path of the current entry, and returns true: the caller
  * leaves the action out. Otherwise prints nothing, and returns false. */
 bool rr_cp_sync_say(const struct rr_cp *cp, const char *action);
@@ -168,32 +168,32 @@ void rr_cp_say_done(struct rr_cp *cp, const char *action);
 void rr_cp_say_done_in(struct rr_cp *cp, const char *action, size_t length, const char *name);
 /* Tells whether the object `there` of the destination has the mode, owner, group and time of modification of
  * the source already, as far as the destination lets them be set. to: a directory, for rr_cp_times_same(). */
-bool rr_cp_same_attributes(
-	struct rr_cp *cp, const struct rr_place *to, const struct rr_info *info, const struct rr_info *there);
+bool rr_cp_same_attributes(struct rr_cp *cp, const struct rr_directory *to, const struct rr_info *info,
+	const struct rr_info *there);
 
 /* there.c: the list of a directory of a server that is copied to. The members belong to there.c; only
  * rr_cp_sync_remove() reads the list. */
 struct rr_cp_there {
 	struct rr_cp_there *above; /* that of the directory above */
-	const struct rr_place *place;
+	const struct rr_directory *directory;
 	bool listed; /* the catalog has all entries, and is sorted */
 	struct rr_catalog catalog;
 	uint64_t octets; /* its memory */
 };
 /* Called when the entries of a directory, which are in `source`, are about to be copied into the directory
  * `to`: lists what is in `to`, if that is of use. The list counts until rr_cp_there_end(). */
-void rr_cp_there_begin(struct rr_cp *cp, const struct rr_place *to, const struct rr_catalog *source,
+void rr_cp_there_begin(struct rr_cp *cp, const struct rr_directory *to, const struct rr_catalog *source,
 	struct rr_cp_there *there);
 void rr_cp_there_end(struct rr_cp *cp, struct rr_cp_there *there);
 /* Does what look() of the destination does: asks the list, where there is one, or else the destination. */
-int rr_cp_there_look(struct rr_cp *cp, const struct rr_place *to, const char *name, struct rr_info *info);
+int rr_cp_there_look(struct rr_cp *cp, const struct rr_directory *to, const char *name, struct rr_info *info);
 /* Called when this copy has removed an object: the next look asks the destination. */
-void rr_cp_there_forget(struct rr_cp *cp, const struct rr_place *to, const char *name);
+void rr_cp_there_forget(struct rr_cp *cp, const struct rr_directory *to, const char *name);
 
 /* times.c: tells whether the object `there` of the destination has the time of modification of the source,
  * as its file system keeps it. May make a file in the directory `to`, and remove it. */
-bool rr_cp_times_same(
-	struct rr_cp *cp, const struct rr_place *to, const struct rr_info *info, const struct rr_info *there);
+bool rr_cp_times_same(struct rr_cp *cp, const struct rr_directory *to, const struct rr_info *info,
+	const struct rr_info *there);
 
 /* times.c: called when mode and times of the source were set at the destination. If the version of NFS that
  * is spoken there does not hold a time of the source, which was left out then, reports that, and counts it as
@@ -210,7 +210,7 @@ bool rr_cp_same_object(const struct rr_info *a, const struct rr_info *b);
 
 /* same.c: tells whether the directory `name` of a place of `side` is the directory at `path` of the other
  * side. Looks at both anew. Returns 1 if it is, 0 if not, and -1 after a failure, which was reported. */
-int rr_cp_same_directory(struct rr_cp *cp, struct rr_side *side, const struct rr_place *place,
+int rr_cp_same_directory(struct rr_cp *cp, struct rr_side *side, const struct rr_directory *directory,
 	const char *name, const char *path);
 
 /* same.c: compares the open source with the file `there` of the destination, in whole pieces. Returns how
@@ -235,30 +235,31 @@ bool rr_cp_same(struct rr_cp *cp, const struct rr_cp_pair *pair);
  * `into`. If attributes are kept
  * (cp->archive) and differ from those of the source, counts the directory as copied, and in a dry run prints
  * the action. Sets no attributes: rr_cp_directory_end() does that later. */
-void rr_cp_directory_there(struct rr_cp *cp, const struct rr_place *into, const struct rr_info *info,
+void rr_cp_directory_there(struct rr_cp *cp, const struct rr_directory *into, const struct rr_info *info,
 	const struct rr_info *there);
 
 /* tree.c: gives the copy of a directory its extended attributes, mode and times, after its entries were
  * copied. */
-void rr_cp_directory_end(
-	struct rr_cp *cp, const struct rr_place *from, const struct rr_place *to, const struct rr_info *info);
+void rr_cp_directory_end(struct rr_cp *cp, const struct rr_directory *from, const struct rr_directory *to,
+	const struct rr_info *info);
 
 /* tree.c: copies a directory with all that is in it. The parameters are those of rr_cp_entry(). */
-void rr_cp_directory(struct rr_cp *cp, struct rr_place *from, const char *name, const struct rr_info *info,
-	struct rr_place *to, const char *to_name);
+void rr_cp_directory(struct rr_cp *cp, struct rr_directory *from, const char *name,
+	const struct rr_info *info, struct rr_directory *to, const char *to_name);
 
 /* tree.c: copies the entries of the directory `from` into the directory `to`. If cp->remove is set, first
  * removes the entries of `to` that `from` does not have. If cp->absent is set (a dry run), `to` is not used.
  * Failures are reported and counted. */
-void rr_cp_contents(struct rr_cp *cp, struct rr_place *from, struct rr_place *to);
+void rr_cp_contents(struct rr_cp *cp, struct rr_directory *from, struct rr_directory *to);
 
-/* tree.c: called when a directory below the place was entered. If depth, the level of the place, is a deep
- * one, closes the descriptor of the place, which may be NULL, until rr_cp_leave(). */
-void rr_cp_park(struct rr_cp *cp, struct rr_side *side, struct rr_place *place, unsigned depth);
-/* tree.c: closes the directory `place`, and opens the place `above`, which it was entered from, again if
+/* tree.c: called when a directory below `directory` was entered. If depth, the level of the directory, is a
+ * deep one, closes the descriptor of the directory, which may be NULL, until rr_cp_leave(). */
+void rr_cp_park(struct rr_cp *cp, struct rr_side *side, struct rr_directory *directory, unsigned depth);
+/* tree.c: closes the directory, and opens the directory `above`, which it was entered from, again if
  * it was parked. If that fails, above->lost is set, and the failure is reported, unless it follows from one
- * that was: place->lost. */
-void rr_cp_leave(struct rr_cp *cp, struct rr_side *side, struct rr_place *place, struct rr_place *above);
+ * that was: directory->lost. */
+void rr_cp_leave(
+	struct rr_cp *cp, struct rr_side *side, struct rr_directory *directory, struct rr_directory *above);
 
 /* small.c: copies of small files, many at a time. RR_CP_SMALL: the most octets of such a file;
  * RR_CP_SMALL_ROOM: the memory of each copy. */
@@ -270,11 +271,11 @@ void rr_cp_small_free(struct rr_cp *cp);
 /* Begins to copy a file of a directory, under the same name; waits if too many copies are under way. Returns
  * false if rr_cp_file() must copy the file instead, for example if the file is too large. After true, the
  * caller keeps from, to and name until rr_cp_small_end(). */
-bool rr_cp_small(struct rr_cp *cp, const struct rr_place *from, const char *name, const struct rr_info *info,
-	const struct rr_place *to);
+bool rr_cp_small(struct rr_cp *cp, const struct rr_directory *from, const char *name,
+	const struct rr_info *info, const struct rr_directory *to);
 /* Waits until all files are copied into the directory `to`, those that only rr_cp_file() could copy as well.
  * After a signal, waits a few seconds at most. */
-void rr_cp_small_end(struct rr_cp *cp, const struct rr_place *to);
+void rr_cp_small_end(struct rr_cp *cp, const struct rr_directory *to);
 
 /* file.c: a file is made under a temporary name, and renamed when it is whole. Each target has
  * RR_CP_NUMBERS temporary names, which differ in a number from 0; the caller takes the first that is free.
@@ -284,38 +285,38 @@ enum { RR_CP_TEMPORARY = 256, RR_CP_NUMBERS = 16 };
 void rr_cp_temporary(const char *name, unsigned number, char temporary[RR_CP_TEMPORARY]);
 /* Removes a temporary file. If that fails, and the file is not gone already, a message says that it stays
  * behind, and that counts as a failure. */
-void rr_cp_remove_temporary(struct rr_cp *cp, const struct rr_place *to, const char *temporary);
+void rr_cp_remove_temporary(struct rr_cp *cp, const struct rr_directory *to, const char *temporary);
 /* Called after an error of the call that was to make a temporary file or link: if no answer came (unsure),
  * the server may have made it, and it is removed. */
-void rr_cp_forget_temporary(struct rr_cp *cp, const struct rr_place *to, const char *temporary);
+void rr_cp_forget_temporary(struct rr_cp *cp, const struct rr_directory *to, const char *temporary);
 /* Reports that no file or link could be made under the temporary name, which was the last that was tried:
  * error is 1 if all these names exist, or a negative number. After an error, also does what
  * rr_cp_forget_temporary() does. Returns -1. */
-int rr_cp_fail_temporary(struct rr_cp *cp, const struct rr_place *to, const char *temporary, int error);
+int rr_cp_fail_temporary(struct rr_cp *cp, const struct rr_directory *to, const char *temporary, int error);
 
 /* archive.c, with -a: if the file was copied under another name before, makes to_name a hard link to that
  * copy, unless it is one already. Returns 0; 1 if the file is still to be copied, also without -a; -1 after a
  * failure, which was reported. */
 int rr_cp_archive_link(
-	struct rr_cp *cp, const struct rr_info *info, const struct rr_place *to, const char *to_name);
+	struct rr_cp *cp, const struct rr_info *info, const struct rr_directory *to, const char *to_name);
 /* archive.c, with -a: notes that a file was copied to to_name. If rr_cp_archive_link() meets another name
  * of the file later, it makes a hard link to this copy. If there is no memory for the note, the later names
  * become separate copies. Does nothing without -a, or if the file has only one name. */
 void rr_cp_archive_note(
-	struct rr_cp *cp, const struct rr_info *info, const struct rr_place *to, const char *to_name);
+	struct rr_cp *cp, const struct rr_info *info, const struct rr_directory *to, const char *to_name);
 /* Forgets the files that rr_cp_archive_note() has noted. */
 void rr_cp_archive_end(struct rr_cp *cp);
 /* Copies the extended attributes of the open file or directory `from` to `to`. Does nothing without -a, or if
  * it is known that the destination takes none. Returns 0; -1 after a failure, which was reported. */
-int rr_cp_archive_xattrs(struct rr_cp *cp, const struct rr_place *from, const struct rr_place *to);
+int rr_cp_archive_xattrs(struct rr_cp *cp, const struct rr_directory *from, const struct rr_directory *to);
 
 /* file.c: rr_cp_file() copies a file, and rr_cp_link() a symbolic link. The parameters are those of
  * rr_cp_entry(). Both return 0; or -1 after a failure, which was reported. */
-int rr_cp_file(struct rr_cp *cp, const struct rr_place *from, const char *name, const struct rr_info *info,
-	const struct rr_place *to, const char *to_name);
+int rr_cp_file(struct rr_cp *cp, const struct rr_directory *from, const char *name,
+	const struct rr_info *info, const struct rr_directory *to, const char *to_name);
 /* Copies a symbolic link, and counts it, as rr_cp_file() copies a file; or, with -a, makes the named pipe or
  * device that info describes. */
-int rr_cp_link(struct rr_cp *cp, const struct rr_place *from, const char *name, const struct rr_info *info,
-	const struct rr_place *to, const char *to_name);
+int rr_cp_link(struct rr_cp *cp, const struct rr_directory *from, const char *name,
+	const struct rr_info *info, const struct rr_directory *to, const char *to_name);
 
 #endif

@@ -75,8 +75,8 @@ entry_copy_special(struct rr_cp *cp, const struct rr_cp_pair *pair)
 }
 
 void
-rr_cp_entry(struct rr_cp *cp, struct rr_place *from, const char *name, const struct rr_info *info,
-	struct rr_place *to, const char *to_name)
+rr_cp_entry(struct rr_cp *cp, struct rr_directory *from, const char *name, const struct rr_info *info,
+	struct rr_directory *to, const char *to_name)
 {
 	const struct rr_cp_pair pair = { from, name, info, to, to_name };
 

@@ -11,9 +11,9 @@
  *
  * A new file is made under a temporary name beside its place, and renamed when it is whole, so that nobody
  * ever sees half of it; the temporary file is removed whatever goes wrong. A file that exists is written in
- * place, as cp(1) does: it keeps its owner, mode, access lists and other names, and a user who may not write
- * to the file cannot replace it. If a new file with the old mode would lose nothing of that, as a server can
- * tell, the old file is replaced.
+ * place, as cp(1) does: it keeps its owner, mode, access lists and other names, and a user who may not
+ * write to the file cannot replace it. If a new file with the old mode would lose nothing of that, as a
+ * server can tell, the old file is replaced.
  *
  * A symbolic link at the destination is followed only if the user named it. Below a directory that is copied
  * it is replaced: the source may belong to another user, who could make it lead anywhere.
@@ -39,7 +39,7 @@ rr_cp_temporary(const char *name, unsigned number, char temporary[RR_CP_TEMPORAR
 /* Removes a temporary file. A failure of that is reported and counted, but does not replace the earlier error
  * of the destination, which is still to be reported. */
 void
-rr_cp_remove_temporary(struct rr_cp *cp, const struct rr_place *to, const char *temporary)
+rr_cp_remove_temporary(struct rr_cp *cp, const struct rr_directory *to, const char *temporary)
 {
 	struct rr_text before = cp->to.text;
 	bool fatal = cp->to.fatal, gone = cp->to.gone;
@@ -55,7 +55,7 @@ rr_cp_remove_temporary(struct rr_cp *cp, const struct rr_place *to, const char *
 }
 
 void
-rr_cp_forget_temporary(struct rr_cp *cp, const struct rr_place *to, const char *temporary)
+rr_cp_forget_temporary(struct rr_cp *cp, const struct rr_directory *to, const char *temporary)
 {
 	struct rr_info made;
 	int error;
@@ -76,7 +76,7 @@ rr_cp_forget_temporary(struct rr_cp *cp, const struct rr_place *to, const char *
 }
 
 int
-rr_cp_fail_temporary(struct rr_cp *cp, const struct rr_place *to, const char *temporary, int error)
+rr_cp_fail_temporary(struct rr_cp *cp, const struct rr_directory *to, const char *temporary, int error)
 {
 	if (error == 1)
 		return rr_cp_fail_because(cp, &cp->to, "too many copies to it are under way");
@@ -89,7 +89,7 @@ rr_cp_fail_temporary(struct rr_cp *cp, const struct rr_place *to, const char *te
  * to which nothing was written for an hour: interrupted copies left them. made is the time, by the clock of
  * the destination, at which the present temporary object was made. */
 static void
-file_remove_stale(struct rr_cp *cp, const struct rr_place *to, const char *to_name, unsigned number,
+file_remove_stale(struct rr_cp *cp, const struct rr_directory *to, const char *to_name, unsigned number,
 	struct timespec made)
 {
 	char temporary[RR_CP_TEMPORARY];
@@ -108,7 +108,7 @@ file_remove_stale(struct rr_cp *cp, const struct rr_place *to, const char *to_na
  * source itself (cp->depth is 0), follows a symbolic link of the name to_name; a link that leads nowhere is
  * an error. Returns 0; -1 after an error, which was reported. */
 static int
-file_find_target(struct rr_cp *cp, const struct rr_place *to, const char *to_name, struct rr_info *there)
+file_find_target(struct rr_cp *cp, const struct rr_directory *to, const char *to_name, struct rr_info *there)
 {
 	struct rr_info link;
 
@@ -156,7 +156,7 @@ file_check_target(struct rr_cp *cp, const struct rr_info *info, const struct rr_
 /* Renames the temporary file to to_name, its name at the destination, so that it replaces an old file of that
  * name. Returns 0; -1 after an error, which was reported. */
 static int
-file_put_in_place(struct rr_cp *cp, const struct rr_place *to, const char *temporary, const char *to_name)
+file_put_in_place(struct rr_cp *cp, const struct rr_directory *to, const char *temporary, const char *to_name)
 {
 	if (cp->to.ops->rename(&cp->to, to, temporary, to_name) == 0)
 		return 0;
@@ -166,7 +166,7 @@ file_put_in_place(struct rr_cp *cp, const struct rr_place *to, const char *tempo
 /* The copy of a file. */
 struct file_copying {
 	struct rr_cp *cp;
-	const struct rr_place *to; /* the directory of the target, and its name there */
+	const struct rr_directory *to; /* the directory of the target, and its name there */
 	const char *to_name;
 	struct rr_info info, there; /* of the source; of the object that the destination has under to_name */
 	struct rr_file source, target;
@@ -183,8 +183,8 @@ file_copy_xattrs(const struct file_copying *copying)
 	if (source->stream || target->stream)
 		return 0;
 	return rr_cp_archive_xattrs(copying->cp,
-		&(struct rr_place){ .fd = source->fd, .handle = source->handle },
-		&(struct rr_place){ .fd = target->fd, .handle = target->handle });
+		&(struct rr_directory){ .fd = source->fd, .handle = source->handle },
+		&(struct rr_directory){ .fd = target->fd, .handle = target->handle });
 }
 
 /* Sets mode and times of the target, which has all its data. Returns 0; -1 after an error, which was
@@ -308,7 +308,7 @@ file_create_like(struct file_copying *copying)
 	cp->to.ops->close(&copying->target);
 	rr_cp_remove_temporary(cp, copying->to, copying->temporary);
 	copying->temporary[0] = '\0';
-	/* Without a place, a server's overwrite() never asks for a new file. It uses the handle in
+	/* Without a directory, a server's overwrite() never asks for a new file. It uses the handle in
 	 * `there`. */
 	if (cp->to.ops->overwrite(&cp->to, NULL, copying->to_name, there, &copying->target) < 0)
 		return rr_cp_fail(cp, &cp->to);
@@ -446,8 +446,8 @@ file_copy_open(struct file_copying *copying)
 }
 
 int
-rr_cp_file(struct rr_cp *cp, const struct rr_place *from, const char *name, const struct rr_info *info,
-	const struct rr_place *to, const char *to_name)
+rr_cp_file(struct rr_cp *cp, const struct rr_directory *from, const char *name, const struct rr_info *info,
+	const struct rr_directory *to, const char *to_name)
 {
 	struct file_copying copying = { .cp = cp, .to = to, .to_name = to_name, .info = *info };
 	int error;
@@ -476,7 +476,7 @@ file_explain_special(struct rr_side *side, const struct rr_info *info)
  * temporary name that is free, which is stored in temporary. Then, if some of these names were taken, removes
  * what interrupted copies have left under them. Returns 0; -1 after an error, which was reported. */
 static int
-file_make_temporary(struct rr_cp *cp, const struct rr_place *to, const char *to_name,
+file_make_temporary(struct rr_cp *cp, const struct rr_directory *to, const char *to_name,
 	const struct rr_info *info, const char *target, char temporary[RR_CP_TEMPORARY])
 {
 	struct rr_info made;
@@ -521,8 +521,8 @@ file_prepare_link(struct rr_cp *cp, const struct rr_cp_pair *pair, char target[R
  * with -a, sets its owner and times. Then renames it to to_name, so that it replaces what has that name.
  * Returns 0; -1 after an error, which was reported. */
 int
-rr_cp_link(struct rr_cp *cp, const struct rr_place *from, const char *name, const struct rr_info *info,
-	const struct rr_place *to, const char *to_name)
+rr_cp_link(struct rr_cp *cp, const struct rr_directory *from, const char *name, const struct rr_info *info,
+	const struct rr_directory *to, const char *to_name)
 {
 	const struct rr_cp_pair pair = { from, name, info, to, to_name };
 	char temporary[RR_CP_TEMPORARY], target[RR_NFS_PATH] = "";

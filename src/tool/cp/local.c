@@ -96,70 +96,70 @@ local_find(struct rr_side *side, const char *path, bool follow, struct rr_info *
 }
 
 static int
-local_look(struct rr_side *side, const struct rr_place *place, const char *name, struct rr_info *info)
+local_look(struct rr_side *side, const struct rr_directory *directory, const char *name, struct rr_info *info)
 {
-	return local_look_at(side, place->fd, name, AT_SYMLINK_NOFOLLOW, info);
+	return local_look_at(side, directory->fd, name, AT_SYMLINK_NOFOLLOW, info);
 }
 
 static int
-local_examine(struct rr_side *side, const struct rr_place *place, const struct rr_catalog_entry *entry,
-	struct rr_info *info)
+local_examine(struct rr_side *side, const struct rr_directory *directory,
+	const struct rr_catalog_entry *entry, struct rr_info *info)
 {
-	return local_look_at(side, place->fd, entry->name, AT_SYMLINK_NOFOLLOW, info);
+	return local_look_at(side, directory->fd, entry->name, AT_SYMLINK_NOFOLLOW, info);
 }
 
 static int
-local_enter(struct rr_side *side, const struct rr_place *place, const char *name, const struct rr_info *info,
-	struct rr_place *into)
+local_enter(struct rr_side *side, const struct rr_directory *directory, const char *name,
+	const struct rr_info *info, struct rr_directory *into)
 {
-	int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC | (place ? O_NOFOLLOW : 0);
+	int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC | (directory ? O_NOFOLLOW : 0);
 
 	(void)info;
-	*into = (struct rr_place){ .fd = openat(rr_cp_local_at(place), name, flags) };
+	*into = (struct rr_directory){ .fd = openat(rr_cp_local_at(directory), name, flags) };
 	return into->fd < 0 ? rr_cp_local_fail(side) : 0;
 }
 
 static void
-local_park(struct rr_side *side, struct rr_place *place)
+local_park(struct rr_side *side, struct rr_directory *directory)
 {
 	struct stat st;
 
 	(void)side;
-	if (fstat(place->fd, &st) < 0)
+	if (fstat(directory->fd, &st) < 0)
 		return;
-	place->parked = true;
-	place->device = st.st_dev;
-	place->number = st.st_ino;
-	close(place->fd);
-	place->fd = -1;
+	directory->parked = true;
+	directory->device = st.st_dev;
+	directory->number = st.st_ino;
+	close(directory->fd);
+	directory->fd = -1;
 }
 
-/* Opens a parked place again, as the directory above `below`. Returns 0, or a negative number. */
+/* Opens a parked directory again, as the directory above `below`. Returns 0, or a negative number. */
 static int
-local_unpark(struct rr_side *side, struct rr_place *place, const struct rr_place *below)
+local_unpark(struct rr_side *side, struct rr_directory *directory, const struct rr_directory *below)
 {
 	struct stat st;
 
-	place->parked = false;
-	place->fd = openat(below->fd, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (place->fd >= 0 && fstat(place->fd, &st) == 0 && st.st_dev == place->device &&
-		st.st_ino == place->number)
+	directory->parked = false;
+	directory->fd = openat(below->fd, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (directory->fd >= 0 && fstat(directory->fd, &st) == 0 && st.st_dev == directory->device &&
+		st.st_ino == directory->number)
 		return 0;
-	if (place->fd >= 0)
-		close(place->fd);
-	place->fd = -1;
+	if (directory->fd >= 0)
+		close(directory->fd);
+	directory->fd = -1;
 	return rr_cp_local_fail_because(
 		side, "it was moved or removed meanwhile: the rest of the directory above it is left out");
 }
 
 static int
-local_leave(struct rr_side *side, struct rr_place *place, struct rr_place *above)
+local_leave(struct rr_side *side, struct rr_directory *directory, struct rr_directory *above)
 {
-	int error = above && above->parked ? local_unpark(side, above, place) : 0;
+	int error = above && above->parked ? local_unpark(side, above, directory) : 0;
 
 	if (error)
 		above->lost = true;
-	close(place->fd);
+	close(directory->fd);
 	return error;
 }
 
@@ -188,10 +188,10 @@ local_gather(struct rr_side *side, DIR *stream, struct rr_catalog *catalog)
 
 /* Adds the entries of the directory to the catalog. Returns 0, or a negative number. */
 static int
-local_list(struct rr_side *side, const struct rr_place *place, struct rr_catalog *catalog)
+local_list(struct rr_side *side, const struct rr_directory *directory, struct rr_catalog *catalog)
 {
 	/* Opens the directory once more, because closedir() closes the descriptor that fdopendir() gets. */
-	int fd = openat(place->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), result;
+	int fd = openat(directory->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), result;
 	DIR *stream = fd < 0 ? NULL : fdopendir(fd);
 
 	if (!stream) {
@@ -206,10 +206,10 @@ local_list(struct rr_side *side, const struct rr_place *place, struct rr_catalog
 }
 
 static int
-local_read_link(struct rr_side *side, const struct rr_place *place, const char *name,
+local_read_link(struct rr_side *side, const struct rr_directory *directory, const char *name,
 	const struct rr_info *info, char target[RR_NFS_PATH])
 {
-	ssize_t length = readlinkat(rr_cp_local_at(place), name, target, RR_NFS_PATH);
+	ssize_t length = readlinkat(rr_cp_local_at(directory), name, target, RR_NFS_PATH);
 
 	(void)info;
 	if (length == RR_NFS_PATH) { /* there may be more, which readlinkat() has cut off */
@@ -223,18 +223,19 @@ local_read_link(struct rr_side *side, const struct rr_place *place, const char *
 }
 
 static int
-local_make_directory(
-	struct rr_side *side, const struct rr_place *place, const char *name, struct rr_place *into)
+local_make_directory(struct rr_side *side, const struct rr_directory *directory, const char *name,
+	struct rr_directory *into)
 {
-	if (mkdirat(place->fd, name, 0700) < 0)
+	if (mkdirat(directory->fd, name, 0700) < 0)
 		return rr_cp_local_fail(side);
-	return local_enter(side, place, name, NULL, into);
+	return local_enter(side, directory, name, NULL, into);
 }
 
 static int
-local_make_link(struct rr_side *side, const struct rr_place *place, const char *name, const char *target)
+local_make_link(
+	struct rr_side *side, const struct rr_directory *directory, const char *name, const char *target)
 {
-	int result = symlinkat(target, place->fd, name);
+	int result = symlinkat(target, directory->fd, name);
 
 	if (result < 0 && errno == EEXIST)
 		return 1;
@@ -242,9 +243,9 @@ local_make_link(struct rr_side *side, const struct rr_place *place, const char *
 }
 
 static int
-local_set(struct rr_side *side, const struct rr_place *place, const struct rr_info *info)
+local_set(struct rr_side *side, const struct rr_directory *directory, const struct rr_info *info)
 {
-	return rr_cp_local_set(side, place->fd, info);
+	return rr_cp_local_set(side, directory->fd, info);
 }
 
 /* Writes the new file `from` to the disk (fsync(2)) if a file exists under the name `to`, which `from` is
@@ -252,13 +253,13 @@ local_set(struct rr_side *side, const struct rr_place *place, const struct rr_in
  * there is no such file, or if `from` is a link or its mode forbids reading. Returns 0; -1 with errno after
  * an error. */
 static int
-local_sync_replacement(const struct rr_place *place, const char *from, const char *to)
+local_sync_replacement(const struct rr_directory *directory, const char *from, const char *to)
 {
 	int fd, status;
 
-	if (faccessat(place->fd, to, F_OK, AT_SYMLINK_NOFOLLOW) < 0)
+	if (faccessat(directory->fd, to, F_OK, AT_SYMLINK_NOFOLLOW) < 0)
 		return 0;
-	fd = openat(place->fd, from, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	fd = openat(directory->fd, from, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
 		return errno == ELOOP || errno == EACCES ? 0
 							 : -1; /* a link, or a mode that forbids reading */
@@ -268,23 +269,23 @@ local_sync_replacement(const struct rr_place *place, const char *from, const cha
 }
 
 static int
-local_rename(struct rr_side *side, const struct rr_place *place, const char *from, const char *to)
+local_rename(struct rr_side *side, const struct rr_directory *directory, const char *from, const char *to)
 {
-	if (local_sync_replacement(place, from, to) < 0)
+	if (local_sync_replacement(directory, from, to) < 0)
 		return rr_cp_local_fail(side);
-	return renameat(place->fd, from, place->fd, to) < 0 ? rr_cp_local_fail(side) : 0;
+	return renameat(directory->fd, from, directory->fd, to) < 0 ? rr_cp_local_fail(side) : 0;
 }
 
 static int
-local_remove(struct rr_side *side, const struct rr_place *place, const char *name)
+local_remove(struct rr_side *side, const struct rr_directory *directory, const char *name)
 {
-	return unlinkat(place->fd, name, 0) < 0 ? rr_cp_local_fail(side) : 0;
+	return unlinkat(directory->fd, name, 0) < 0 ? rr_cp_local_fail(side) : 0;
 }
 
 static int
-local_remove_directory(struct rr_side *side, const struct rr_place *place, const char *name)
+local_remove_directory(struct rr_side *side, const struct rr_directory *directory, const char *name)
 {
-	return unlinkat(place->fd, name, AT_REMOVEDIR) < 0 ? rr_cp_local_fail(side) : 0;
+	return unlinkat(directory->fd, name, AT_REMOVEDIR) < 0 ? rr_cp_local_fail(side) : 0;
 }
 
 const struct rr_side_ops rr_side_local = {

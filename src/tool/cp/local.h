@@ -9,12 +9,12 @@
 
 /* Functions that the files of the local end share; the operations are those of struct rr_side_ops. */
 
-/* Returns the descriptor of the directory to which names are relative: that of `place`, or AT_FDCWD (the
- * working directory) if place is NULL. */
+/* Returns the descriptor of the directory to which names are relative: that of `directory`, or AT_FDCWD (the
+ * working directory) if directory is NULL. */
 static inline int
-rr_cp_local_at(const struct rr_place *place)
+rr_cp_local_at(const struct rr_directory *directory)
 {
-	return place ? place->fd : AT_FDCWD;
+	return directory ? directory->fd : AT_FDCWD;
 }
 
 /* Writes the text for errno into side->text. Sets side->fatal to true if other files would fail, too, for
@@ -38,13 +38,13 @@ void rr_cp_local_narrow(const struct rr_side *side, int at, const char *name, st
  * bits, as it always does without -a. Returns 0, or a negative number. */
 int rr_cp_local_set(struct rr_side *side, int fd, const struct rr_info *info);
 
-int rr_cp_local_open(struct rr_side *side, const struct rr_place *place, const char *name,
+int rr_cp_local_open(struct rr_side *side, const struct rr_directory *directory, const char *name,
 	const struct rr_info *info, struct rr_file *file);
-int rr_cp_local_create(struct rr_side *side, const struct rr_place *place, const char *name, uint64_t size,
-	struct rr_file *file);
-int rr_cp_local_overwrite(struct rr_side *side, const struct rr_place *place, const char *name,
+int rr_cp_local_create(struct rr_side *side, const struct rr_directory *directory, const char *name,
+	uint64_t size, struct rr_file *file);
+int rr_cp_local_overwrite(struct rr_side *side, const struct rr_directory *directory, const char *name,
 	const struct rr_info *there, struct rr_file *file);
-int rr_cp_local_go_on(struct rr_side *side, const struct rr_place *place, const char *name,
+int rr_cp_local_go_on(struct rr_side *side, const struct rr_directory *directory, const char *name,
 	const struct rr_info *there, uint64_t kept, struct rr_file *file);
 int rr_cp_local_extent(struct rr_extent *extent);
 void rr_cp_local_cancel_extent(struct rr_extent *extent);
@@ -57,17 +57,17 @@ int rr_cp_local_describe_file(struct rr_file *file, struct rr_info *info);
 void rr_cp_local_close(struct rr_file *file);
 
 /* ---- local_archive.c ---- */
-int rr_cp_local_make_special(
-	struct rr_side *side, const struct rr_place *place, const char *name, const struct rr_info *info);
-int rr_cp_local_set_link(
-	struct rr_side *side, const struct rr_place *place, const char *name, const struct rr_info *info);
-int rr_cp_local_make_name(
-	struct rr_side *side, const struct rr_first *first, const struct rr_place *place, const char *name);
+int rr_cp_local_make_special(struct rr_side *side, const struct rr_directory *directory, const char *name,
+	const struct rr_info *info);
+int rr_cp_local_set_link(struct rr_side *side, const struct rr_directory *directory, const char *name,
+	const struct rr_info *info);
+int rr_cp_local_make_name(struct rr_side *side, const struct rr_first *first,
+	const struct rr_directory *directory, const char *name);
 int rr_cp_local_list_xattrs(
-	struct rr_side *side, const struct rr_place *object, struct rpcrdma_nfs_value *names);
-int rr_cp_local_get_xattr(struct rr_side *side, const struct rr_place *object, const char *name,
+	struct rr_side *side, const struct rr_directory *object, struct rpcrdma_nfs_value *names);
+int rr_cp_local_get_xattr(struct rr_side *side, const struct rr_directory *object, const char *name,
 	struct rpcrdma_nfs_value *value);
-int rr_cp_local_set_xattr(struct rr_side *side, const struct rr_place *object, const char *name,
+int rr_cp_local_set_xattr(struct rr_side *side, const struct rr_directory *object, const char *name,
 	const struct rpcrdma_nfs_value *value);
 
 #endif

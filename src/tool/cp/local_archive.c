@@ -33,10 +33,10 @@ rr_cp_local_set(struct rr_side *side, int fd, const struct rr_info *info)
 }
 
 int
-rr_cp_local_make_special(
-	struct rr_side *side, const struct rr_place *place, const char *name, const struct rr_info *info)
+rr_cp_local_make_special(struct rr_side *side, const struct rr_directory *directory, const char *name,
+	const struct rr_info *info)
 {
-	int result = mknodat(place->fd, name, info->type | 0600, makedev(info->major, info->minor));
+	int result = mknodat(directory->fd, name, info->type | 0600, makedev(info->major, info->minor));
 
 	if (result < 0 && errno == EEXIST)
 		return 1;
@@ -47,17 +47,17 @@ rr_cp_local_make_special(
  * no error if this process may not set the owner: that of a link has no effect, and the others then belong to
  * the user who copies them. Returns 0, or a negative number. */
 int
-rr_cp_local_set_link(
-	struct rr_side *side, const struct rr_place *place, const char *name, const struct rr_info *info)
+rr_cp_local_set_link(struct rr_side *side, const struct rr_directory *directory, const char *name,
+	const struct rr_info *info)
 {
 	struct timespec times[2] = { info->atime, info->mtime };
 
-	if (fchownat(place->fd, name, info->uid, info->gid, AT_SYMLINK_NOFOLLOW) < 0 && errno != EPERM)
+	if (fchownat(directory->fd, name, info->uid, info->gid, AT_SYMLINK_NOFOLLOW) < 0 && errno != EPERM)
 		return rr_cp_local_fail(side);
 	if (info->kind != RR_KIND_LINK &&
-		fchmodat(place->fd, name, info->mode & RR_MODE_KEPT, AT_SYMLINK_NOFOLLOW) < 0)
+		fchmodat(directory->fd, name, info->mode & RR_MODE_KEPT, AT_SYMLINK_NOFOLLOW) < 0)
 		return rr_cp_local_fail(side);
-	return utimensat(place->fd, name, times, AT_SYMLINK_NOFOLLOW) < 0 ? rr_cp_local_fail(side) : 0;
+	return utimensat(directory->fd, name, times, AT_SYMLINK_NOFOLLOW) < 0 ? rr_cp_local_fail(side) : 0;
 }
 
 /* Opens the directory in which the first copy lies, and stores the copy's name there in *name. A server that
@@ -83,15 +83,15 @@ local_open_first(const struct rr_first *first, const char **name)
 }
 
 int
-rr_cp_local_make_name(
-	struct rr_side *side, const struct rr_first *first, const struct rr_place *place, const char *name)
+rr_cp_local_make_name(struct rr_side *side, const struct rr_first *first,
+	const struct rr_directory *directory, const char *name)
 {
 	const char *first_name;
 	int fd = local_open_first(first, &first_name), result, error;
 
 	if (fd < 0)
 		return rr_cp_local_fail(side);
-	result = linkat(fd, first_name, place->fd, name, 0);
+	result = linkat(fd, first_name, directory->fd, name, 0);
 	error = errno;
 	close(fd);
 	errno = error;
@@ -185,7 +185,8 @@ local_full_name(const char *name, char full[RR_NFS_NAME + USER_LENGTH + 1])
  * end. Leaves out all other attributes. If the file system does not support extended attributes, succeeds
  * with an empty list. Returns 0, or a negative number. */
 int
-rr_cp_local_list_xattrs(struct rr_side *side, const struct rr_place *object, struct rpcrdma_nfs_value *names)
+rr_cp_local_list_xattrs(
+	struct rr_side *side, const struct rr_directory *object, struct rpcrdma_nfs_value *names)
 {
 	ssize_t size = flistxattr(object->fd, names->data, names->room);
 	char *at = names->data, *to = at, *end;
@@ -208,7 +209,7 @@ rr_cp_local_list_xattrs(struct rr_side *side, const struct rr_place *object, str
 }
 
 int
-rr_cp_local_get_xattr(struct rr_side *side, const struct rr_place *object, const char *name,
+rr_cp_local_get_xattr(struct rr_side *side, const struct rr_directory *object, const char *name,
 	struct rpcrdma_nfs_value *value)
 {
 	char full[RR_NFS_NAME + USER_LENGTH + 1];
@@ -223,7 +224,7 @@ rr_cp_local_get_xattr(struct rr_side *side, const struct rr_place *object, const
 }
 
 int
-rr_cp_local_set_xattr(struct rr_side *side, const struct rr_place *object, const char *name,
+rr_cp_local_set_xattr(struct rr_side *side, const struct rr_directory *object, const char *name,
 	const struct rpcrdma_nfs_value *value)
 {
 	char full[RR_NFS_NAME + USER_LENGTH + 1];

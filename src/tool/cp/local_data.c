@@ -41,29 +41,30 @@ local_set_fd(struct rr_side *side, int fd, struct rr_file *file)
  * is open. All other files are opened without waiting, as a named pipe may have replaced a regular file
  * meanwhile. Returns 0, or a negative number. */
 int
-rr_cp_local_open(struct rr_side *side, const struct rr_place *place, const char *name,
+rr_cp_local_open(struct rr_side *side, const struct rr_directory *directory, const char *name,
 	const struct rr_info *info, struct rr_file *file)
 {
 	bool stream = info && info->kind == RR_KIND_STREAM;
-	int flags = O_RDONLY | O_CLOEXEC | O_NOCTTY | (place ? O_NOFOLLOW : 0) | (stream ? 0 : O_NONBLOCK);
+	int flags =
+		O_RDONLY | O_CLOEXEC | O_NOCTTY | (directory ? O_NOFOLLOW : 0) | (stream ? 0 : O_NONBLOCK);
 
-	if (stream && !place && local_is_standard(name)) {
+	if (stream && !directory && local_is_standard(name)) {
 		local_set_fd(side, fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3), file);
 		file->stream = true;
 	} else {
-		local_set_fd(side, openat(rr_cp_local_at(place), name, flags), file);
+		local_set_fd(side, openat(rr_cp_local_at(directory), name, flags), file);
 	}
 	return file->fd < 0 ? rr_cp_local_fail(side) : 0;
 }
 
 int
-rr_cp_local_create(struct rr_side *side, const struct rr_place *place, const char *name, uint64_t size,
-	struct rr_file *file)
+rr_cp_local_create(struct rr_side *side, const struct rr_directory *directory, const char *name,
+	uint64_t size, struct rr_file *file)
 {
 	int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
 
 	(void)size;
-	local_set_fd(side, openat(place->fd, name, flags, 0600), file);
+	local_set_fd(side, openat(directory->fd, name, flags, 0600), file);
 	clock_gettime(CLOCK_REALTIME, &file->made);
 	if (file->fd < 0 && errno == EEXIST)
 		return 1;
@@ -73,16 +74,16 @@ rr_cp_local_create(struct rr_side *side, const struct rr_place *place, const cha
 /* Opens the existing object for writing; "-" is standard output if `there` is a stream. The old octets of a
  * regular file go only when the first new ones are written. Returns 0, never 1; or a negative number. */
 int
-rr_cp_local_overwrite(struct rr_side *side, const struct rr_place *place, const char *name,
+rr_cp_local_overwrite(struct rr_side *side, const struct rr_directory *directory, const char *name,
 	const struct rr_info *there, struct rr_file *file)
 {
-	int flags = O_WRONLY | O_CLOEXEC | O_NOCTTY | (place ? O_NOFOLLOW : 0);
+	int flags = O_WRONLY | O_CLOEXEC | O_NOCTTY | (directory ? O_NOFOLLOW : 0);
 
-	if (there->kind == RR_KIND_STREAM && !place && local_is_standard(name)) {
+	if (there->kind == RR_KIND_STREAM && !directory && local_is_standard(name)) {
 		local_set_fd(side, fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3), file);
 		file->stream = true;
 	} else {
-		local_set_fd(side, openat(rr_cp_local_at(place), name, flags), file);
+		local_set_fd(side, openat(rr_cp_local_at(directory), name, flags), file);
 	}
 	if (file->fd < 0)
 		return rr_cp_local_fail(side);
@@ -92,11 +93,11 @@ rr_cp_local_overwrite(struct rr_side *side, const struct rr_place *place, const 
 }
 
 int
-rr_cp_local_go_on(struct rr_side *side, const struct rr_place *place, const char *name,
+rr_cp_local_go_on(struct rr_side *side, const struct rr_directory *directory, const char *name,
 	const struct rr_info *there, uint64_t kept, struct rr_file *file)
 {
 	(void)there;
-	local_set_fd(side, openat(place->fd, name, O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK), file);
+	local_set_fd(side, openat(directory->fd, name, O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK), file);
 	if (file->fd < 0)
 		return rr_cp_local_fail(side);
 	file->kept = kept;

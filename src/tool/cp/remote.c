@@ -94,127 +94,129 @@ remote_find(struct rr_side *side, const char *path, bool follow, struct rr_info 
 }
 
 static int
-remote_look(struct rr_side *side, const struct rr_place *place, const char *name, struct rr_info *info)
+remote_look(
+	struct rr_side *side, const struct rr_directory *directory, const char *name, struct rr_info *info)
 {
 	struct rpcrdma_nfs_object object = { .size = sizeof(object) };
 
 	return remote_found(
-		side, rpcrdma_nfs_lookup(side->nfs, &place->handle, name, &object, NULL), &object, info);
+		side, rpcrdma_nfs_lookup(side->nfs, &directory->handle, name, &object, NULL), &object, info);
 }
 
 static int
-remote_examine(struct rr_side *side, const struct rr_place *place, const struct rr_catalog_entry *entry,
-	struct rr_info *info)
+remote_examine(struct rr_side *side, const struct rr_directory *directory,
+	const struct rr_catalog_entry *entry, struct rr_info *info)
 {
 	struct rpcrdma_nfs_object object;
 
 	if (!entry->object)
-		return remote_look(side, place, entry->name, info);
+		return remote_look(side, directory, entry->name, info);
 	object = rr_catalog_object(entry);
 	remote_describe_object(&object, info);
 	return 0;
 }
 
 static int
-remote_enter(struct rr_side *side, const struct rr_place *place, const char *name, const struct rr_info *info,
-	struct rr_place *into)
+remote_enter(struct rr_side *side, const struct rr_directory *directory, const char *name,
+	const struct rr_info *info, struct rr_directory *into)
 {
-	(void)side, (void)place, (void)name;
-	*into = (struct rr_place){ .fd = -1, .handle = info->handle };
+	(void)side, (void)directory, (void)name;
+	*into = (struct rr_directory){ .fd = -1, .handle = info->handle };
 	return 0;
 }
 
 /* Does nothing, as a file handle need not be closed; so do remote_leave() and remote_close(). */
 static void
-remote_park(struct rr_side *side, struct rr_place *place)
+remote_park(struct rr_side *side, struct rr_directory *directory)
 {
-	(void)side, (void)place;
+	(void)side, (void)directory;
 }
 
 static int
-remote_leave(struct rr_side *side, struct rr_place *place, struct rr_place *above)
+remote_leave(struct rr_side *side, struct rr_directory *directory, struct rr_directory *above)
 {
-	(void)side, (void)place, (void)above;
+	(void)side, (void)directory, (void)above;
 	return 0;
 }
 
 static int
-remote_list(struct rr_side *side, const struct rr_place *place, struct rr_catalog *catalog)
+remote_list(struct rr_side *side, const struct rr_directory *directory, struct rr_catalog *catalog)
 {
-	return remote_check(side, rpcrdma_nfs_list(side->nfs, &place->handle, rr_catalog_take, catalog));
+	return remote_check(side, rpcrdma_nfs_list(side->nfs, &directory->handle, rr_catalog_take, catalog));
 }
 
 static int
-remote_read_link(struct rr_side *side, const struct rr_place *place, const char *name,
+remote_read_link(struct rr_side *side, const struct rr_directory *directory, const char *name,
 	const struct rr_info *info, char target[RR_NFS_PATH])
 {
-	(void)place, (void)name;
+	(void)directory, (void)name;
 	return remote_check(side, rpcrdma_nfs_readlink(side->nfs, &info->handle, target, RR_NFS_PATH, NULL));
 }
 
 static int
-remote_make_directory(
-	struct rr_side *side, const struct rr_place *place, const char *name, struct rr_place *into)
+remote_make_directory(struct rr_side *side, const struct rr_directory *directory, const char *name,
+	struct rr_directory *into)
 {
 	const struct rpcrdma_nfs_changes changes = rr_cp_remote_mode(0700);
 	struct rpcrdma_nfs_object object = { .size = sizeof(object) };
-	int error = rpcrdma_nfs_mkdir(side->nfs, &place->handle, name, &changes, &object, NULL);
+	int error = rpcrdma_nfs_mkdir(side->nfs, &directory->handle, name, &changes, &object, NULL);
 
 	if (!error)
-		*into = (struct rr_place){ .fd = -1, .handle = object.handle };
+		*into = (struct rr_directory){ .fd = -1, .handle = object.handle };
 	return remote_check(side, error);
 }
 
 static int
-remote_make_link(struct rr_side *side, const struct rr_place *place, const char *name, const char *target)
+remote_make_link(
+	struct rr_side *side, const struct rr_directory *directory, const char *name, const char *target)
 {
 	struct rpcrdma_nfs_object link = { .size = sizeof(link) };
-	int error = rpcrdma_nfs_symlink(side->nfs, &place->handle, name, target, &link, NULL);
+	int error = rpcrdma_nfs_symlink(side->nfs, &directory->handle, name, target, &link, NULL);
 
 	/* remote_check() stores the text of any error. Returns 1 if the name exists already. */
 	return remote_check(side, error) < 0 && error == NFS3ERR_EXIST ? 1 : error ? -RPCRDMA_ERR_SYSTEM : 0;
 }
 
 static int
-remote_set(struct rr_side *side, const struct rr_place *place, const struct rr_info *info)
+remote_set(struct rr_side *side, const struct rr_directory *directory, const struct rr_info *info)
 {
 	return remote_check(
-		side, rr_cp_remote_apply(side, &place->handle, rr_cp_remote_attributes(side, info)));
+		side, rr_cp_remote_apply(side, &directory->handle, rr_cp_remote_attributes(side, info)));
 }
 
 static int
-remote_rename(struct rr_side *side, const struct rr_place *place, const char *from, const char *to)
+remote_rename(struct rr_side *side, const struct rr_directory *directory, const char *from, const char *to)
 {
 	return remote_check(
-		side, rpcrdma_nfs_rename(side->nfs, &place->handle, from, &place->handle, to, NULL));
+		side, rpcrdma_nfs_rename(side->nfs, &directory->handle, from, &directory->handle, to, NULL));
 }
 
 static int
-remote_remove(struct rr_side *side, const struct rr_place *place, const char *name)
+remote_remove(struct rr_side *side, const struct rr_directory *directory, const char *name)
 {
 	int error;
 
 	/* A signal ends the calls of this client. Between the two calls of rr_nfs_cleaning() it does not, so
 	 * that a temporary file is removed after an interruption, too. */
 	rr_nfs_cleaning(side->nfs, true);
-	error = rpcrdma_nfs_remove(side->nfs, &place->handle, name, NULL);
+	error = rpcrdma_nfs_remove(side->nfs, &directory->handle, name, NULL);
 	rr_nfs_cleaning(side->nfs, false);
 	return remote_check(side, error);
 }
 
 static int
-remote_remove_directory(struct rr_side *side, const struct rr_place *place, const char *name)
+remote_remove_directory(struct rr_side *side, const struct rr_directory *directory, const char *name)
 {
-	return remote_check(side, rpcrdma_nfs_rmdir(side->nfs, &place->handle, name, NULL));
+	return remote_check(side, rpcrdma_nfs_rmdir(side->nfs, &directory->handle, name, NULL));
 }
 
 /* ---- Files ---- */
 
 static int
-remote_open(struct rr_side *side, const struct rr_place *place, const char *name, const struct rr_info *info,
-	struct rr_file *file)
+remote_open(struct rr_side *side, const struct rr_directory *directory, const char *name,
+	const struct rr_info *info, struct rr_file *file)
 {
-	(void)place, (void)name;
+	(void)directory, (void)name;
 	*file = (struct rr_file){ .side = side, .handle = info->handle };
 	return 0;
 }
@@ -239,12 +241,12 @@ remote_check_writable(struct rr_side *side, const struct rpcrdma_nfs_handle *han
 	return rr_fail(&side->text, -RPCRDMA_ERR_SYSTEM, "%s", rr_nfs_status_text(side->nfs, NFS3ERR_ACCES));
 }
 
-/* Prepares to write over an existing file. Returns 1 if a new file should replace the old one: place is not
- * NULL, and the file has no further hard links. Otherwise sets up *file to be written in place, empties the
- * file, and returns 0. place is NULL if a symbolic link may have led to the file. Returns a negative number
- * after an error. */
+/* Prepares to write over an existing file. Returns 1 if a new file should replace the old one: directory is
+ * not NULL, and the file has no further hard links. Otherwise sets up *file to be written in place, empties
+ * the file, and returns 0. directory is NULL if a symbolic link may have led to the file. Returns a negative
+ * number after an error. */
 static int
-remote_overwrite(struct rr_side *side, const struct rr_place *place, const char *name,
+remote_overwrite(struct rr_side *side, const struct rr_directory *directory, const char *name,
 	const struct rr_info *there, struct rr_file *file)
 {
 	const struct rpcrdma_nfs_changes empty = { .size = sizeof(empty), .set_length = true };
@@ -253,7 +255,7 @@ remote_overwrite(struct rr_side *side, const struct rr_place *place, const char 
 	(void)name;
 	if (error)
 		return error;
-	if (place && there->links == 1)
+	if (directory && there->links == 1)
 		return 1;
 	*file = (struct rr_file){
 		.side = side,
@@ -267,12 +269,12 @@ remote_overwrite(struct rr_side *side, const struct rr_place *place, const char 
 /* Prepares to go on with a file that an interrupted copy has left: sets up *file, and cuts the file off
  * behind its first `kept` octets. Returns 0, or a negative number. */
 static int
-remote_go_on(struct rr_side *side, const struct rr_place *place, const char *name,
+remote_go_on(struct rr_side *side, const struct rr_directory *directory, const char *name,
 	const struct rr_info *there, uint64_t kept, struct rr_file *file)
 {
 	const struct rpcrdma_nfs_changes cut = { .size = sizeof(cut), .set_length = true, .length = kept };
 
-	(void)place, (void)name;
+	(void)directory, (void)name;
 	*file = (struct rr_file){
 		.side = side,
 		.handle = there->handle,

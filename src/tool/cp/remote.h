@@ -28,8 +28,8 @@ struct rpcrdma_nfs_changes rr_cp_remote_mode(uint32_t mode);
 int rr_cp_remote_apply(
 	struct rr_side *side, const struct rpcrdma_nfs_handle *handle, struct rpcrdma_nfs_changes changes);
 
-int rr_cp_remote_create(struct rr_side *side, const struct rr_place *place, const char *name, uint64_t size,
-	struct rr_file *file);
+int rr_cp_remote_create(struct rr_side *side, const struct rr_directory *directory, const char *name,
+	uint64_t size, struct rr_file *file);
 int rr_cp_remote_read(struct rr_file *file, struct rr_piece *piece);
 int rr_cp_remote_write(struct rr_file *file, struct rr_piece *piece);
 void rr_cp_remote_cancel(struct rr_piece *piece);
@@ -45,17 +45,17 @@ void rr_cp_remote_note_unstable(
 int rr_cp_remote_commit(struct rr_file *file, uint64_t *lost);
 
 /* ---- remote_archive.c ---- */
-int rr_cp_remote_make_special(
-	struct rr_side *side, const struct rr_place *place, const char *name, const struct rr_info *info);
-int rr_cp_remote_set_link(
-	struct rr_side *side, const struct rr_place *place, const char *name, const struct rr_info *info);
-int rr_cp_remote_make_name(
-	struct rr_side *side, const struct rr_first *first, const struct rr_place *place, const char *name);
+int rr_cp_remote_make_special(struct rr_side *side, const struct rr_directory *directory, const char *name,
+	const struct rr_info *info);
+int rr_cp_remote_set_link(struct rr_side *side, const struct rr_directory *directory, const char *name,
+	const struct rr_info *info);
+int rr_cp_remote_make_name(struct rr_side *side, const struct rr_first *first,
+	const struct rr_directory *directory, const char *name);
 int rr_cp_remote_list_xattrs(
-	struct rr_side *side, const struct rr_place *object, struct rpcrdma_nfs_value *names);
-int rr_cp_remote_get_xattr(struct rr_side *side, const struct rr_place *object, const char *name,
+	struct rr_side *side, const struct rr_directory *object, struct rpcrdma_nfs_value *names);
+int rr_cp_remote_get_xattr(struct rr_side *side, const struct rr_directory *object, const char *name,
 	struct rpcrdma_nfs_value *value);
-int rr_cp_remote_set_xattr(struct rr_side *side, const struct rr_place *object, const char *name,
+int rr_cp_remote_set_xattr(struct rr_side *side, const struct rr_directory *object, const char *name,
 	const struct rpcrdma_nfs_value *value);
 
 #endif

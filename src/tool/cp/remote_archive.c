@@ -96,8 +96,8 @@ rr_cp_remote_apply(
 }
 
 int
-rr_cp_remote_make_special(
-	struct rr_side *side, const struct rr_place *place, const char *name, const struct rr_info *info)
+rr_cp_remote_make_special(struct rr_side *side, const struct rr_directory *directory, const char *name,
+	const struct rr_info *info)
 {
 	struct rpcrdma_nfs_object made = {
 		.size = sizeof(made),
@@ -108,7 +108,7 @@ rr_cp_remote_make_special(
 		.device_minor = info->minor,
 	};
 	const struct rpcrdma_nfs_changes changes = rr_cp_remote_mode(0600);
-	int error = rpcrdma_nfs_mknod(side->nfs, &place->handle, name, &changes, &made, NULL);
+	int error = rpcrdma_nfs_mknod(side->nfs, &directory->handle, name, &changes, &made, NULL);
 
 	if (error == NFS3ERR_EXIST)
 		return 1;
@@ -116,12 +116,12 @@ rr_cp_remote_make_special(
 }
 
 int
-rr_cp_remote_set_link(
-	struct rr_side *side, const struct rr_place *place, const char *name, const struct rr_info *info)
+rr_cp_remote_set_link(struct rr_side *side, const struct rr_directory *directory, const char *name,
+	const struct rr_info *info)
 {
 	struct rpcrdma_nfs_changes changes = rr_cp_remote_attributes(side, info);
 	struct rpcrdma_nfs_object link;
-	int error = rr_nfs_lookup(side->nfs, &place->handle, name, &link);
+	int error = rr_nfs_lookup(side->nfs, &directory->handle, name, &link);
 
 	changes.set_mode = info->kind != RR_KIND_LINK;
 	changes.mode &= RR_MODE_KEPT;
@@ -133,10 +133,10 @@ rr_cp_remote_set_link(
 }
 
 int
-rr_cp_remote_make_name(
-	struct rr_side *side, const struct rr_first *first, const struct rr_place *place, const char *name)
+rr_cp_remote_make_name(struct rr_side *side, const struct rr_first *first,
+	const struct rr_directory *directory, const char *name)
 {
-	int error = rpcrdma_nfs_link(side->nfs, &first->handle, &place->handle, name, NULL);
+	int error = rpcrdma_nfs_link(side->nfs, &first->handle, &directory->handle, name, NULL);
 
 	if (error == NFS3ERR_EXIST)
 		return 1;
@@ -148,7 +148,8 @@ rr_cp_remote_make_name(
 /* A server that has no extended attributes (RFC 8276), or is used by an earlier version than 4.2, gives an
  * empty list, which is no error. */
 int
-rr_cp_remote_list_xattrs(struct rr_side *side, const struct rr_place *object, struct rpcrdma_nfs_value *names)
+rr_cp_remote_list_xattrs(
+	struct rr_side *side, const struct rr_directory *object, struct rpcrdma_nfs_value *names)
 {
 	int error = rr_nfs_is_newer(side->nfs)
 			    ? rpcrdma_nfs_list_xattrs(side->nfs, &object->handle, names, NULL)
@@ -161,7 +162,7 @@ rr_cp_remote_list_xattrs(struct rr_side *side, const struct rr_place *object, st
 }
 
 int
-rr_cp_remote_get_xattr(struct rr_side *side, const struct rr_place *object, const char *name,
+rr_cp_remote_get_xattr(struct rr_side *side, const struct rr_directory *object, const char *name,
 	struct rpcrdma_nfs_value *value)
 {
 	int error = rpcrdma_nfs_get_xattr(side->nfs, &object->handle, name, value, NULL);
@@ -170,7 +171,7 @@ rr_cp_remote_get_xattr(struct rr_side *side, const struct rr_place *object, cons
 }
 
 int
-rr_cp_remote_set_xattr(struct rr_side *side, const struct rr_place *object, const char *name,
+rr_cp_remote_set_xattr(struct rr_side *side, const struct rr_directory *object, const char *name,
 	const struct rpcrdma_nfs_value *value)
 {
 	int error = rr_nfs_is_newer(side->nfs)

@@ -10,8 +10,8 @@
  * will be written by a stable WRITE (FILE_SYNC), which needs no COMMIT. size may be RR_SIZE_UNKNOWN. Returns
  * 0; 1 if the name exists already; or a negative number. side->text has the reason if the result is not 0. */
 int
-rr_cp_remote_create(struct rr_side *side, const struct rr_place *place, const char *name, uint64_t size,
-	struct rr_file *file)
+rr_cp_remote_create(struct rr_side *side, const struct rr_directory *directory, const char *name,
+	uint64_t size, struct rr_file *file)
 {
 	const struct rpcrdma_nfs_changes changes = rr_cp_remote_mode(0600);
 	struct rpcrdma_nfs_object object = { .size = sizeof(object) };
@@ -20,7 +20,7 @@ rr_cp_remote_create(struct rr_side *side, const struct rr_place *place, const ch
 	side->unsure = false;
 	if (size != RR_SIZE_UNKNOWN && size > rr_nfs_file_max(side->nfs))
 		return rr_fail(&side->text, -RPCRDMA_ERR_LIMIT, "the file is larger than the server takes");
-	error = rpcrdma_nfs_create(side->nfs, &place->handle, name, &changes, &object, NULL);
+	error = rpcrdma_nfs_create(side->nfs, &directory->handle, name, &changes, &object, NULL);
 	if (error)
 		return rr_cp_remote_fail(side, error) < 0 && error == NFS3ERR_EXIST ? 1 : -RPCRDMA_ERR_SYSTEM;
 	*file = (struct rr_file){

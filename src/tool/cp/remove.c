@@ -7,7 +7,7 @@
 
 /* `rpcrdma sync` removes what the source does not have (--delete), and what is in the way of its entries. */
 
-static void remove_entry(struct rr_cp *cp, struct rr_place *place, const char *name,
+static void remove_entry(struct rr_cp *cp, struct rr_directory *directory, const char *name,
 	const struct rr_info *info, struct rr_trail *trail);
 
 /* Tells whether the removal of files can go on: no error or signal has stopped the copy, and the tree does
@@ -27,30 +27,30 @@ remove_fail(struct rr_cp *cp)
 		rr_cp_fail(cp, &cp->to);
 }
 
-/* Removes an entry of the directory `place`, unless it is excluded. cp->path has the path of the directory,
+/* Removes an entry of the directory, unless it is excluded. cp->path has the path of the directory,
  * which is so long, and that of the entry meanwhile. Failures are reported and counted. */
 static void
-remove_listed(struct rr_cp *cp, struct rr_place *place, const struct rr_catalog_entry *entry, size_t length,
-	struct rr_trail *trail)
+remove_listed(struct rr_cp *cp, struct rr_directory *directory, const struct rr_catalog_entry *entry,
+	size_t length, struct rr_trail *trail)
 {
 	size_t room = sizeof(cp->path) - length;
 	struct rr_info info;
 
 	if ((size_t)snprintf(cp->path + length, room, "/%s", entry->name) >= room)
 		rr_cp_fail_because(cp, &cp->to, "the path of what is to be removed is too long");
-	else if (cp->to.ops->examine(&cp->to, place, entry, &info) < 0)
+	else if (cp->to.ops->examine(&cp->to, directory, entry, &info) < 0)
 		remove_fail(cp);
 	else if (rr_exclude_has(&cp->excludes, cp->path, info.kind == RR_KIND_DIRECTORY))
 		cp->spared++;
 	else if (info.kind != RR_KIND_NONE)
-		remove_entry(cp, place, entry->name, &info, trail);
+		remove_entry(cp, directory, entry->name, &info, trail);
 	cp->path[length] = '\0';
 }
 
-/* Removes the entries of the directory `place`, whose path is in cp->path, as `catalog` has them, but not
+/* Removes the entries of the directory, whose path is in cp->path, as `catalog` has them, but not
  * those whose names are in `keep`. keep must be sorted; if it is NULL, all entries are removed. */
 static void
-remove_catalog(struct rr_cp *cp, struct rr_place *place, const struct rr_catalog *keep,
+remove_catalog(struct rr_cp *cp, struct rr_directory *directory, const struct rr_catalog *keep,
 	const struct rr_catalog *catalog, struct rr_trail *trail)
 {
 	const char *endless = rr_trail_count(trail, catalog->count);
@@ -58,47 +58,48 @@ remove_catalog(struct rr_cp *cp, struct rr_place *place, const struct rr_catalog
 
 	if (endless)
 		rr_cp_fail_because(cp, &cp->to, endless);
-	for (size_t i = 0; i < catalog->count && !place->lost && remove_goes_on(cp, trail); i++)
+	for (size_t i = 0; i < catalog->count && !directory->lost && remove_goes_on(cp, trail); i++)
 		if (!keep || !rr_catalog_find(keep, catalog->entries[i].name))
-			remove_listed(cp, place, &catalog->entries[i], length, trail);
+			remove_listed(cp, directory, &catalog->entries[i], length, trail);
 }
 
-/* Lists the directory `place`, and does what remove_catalog() does. If it cannot be read completely, the
+/* Lists the directory, and does what remove_catalog() does. If it cannot be read completely, the
  * entries that were read are removed. */
 static void
-remove_all(struct rr_cp *cp, struct rr_place *place, const struct rr_catalog *keep, struct rr_trail *trail)
+remove_all(struct rr_cp *cp, struct rr_directory *directory, const struct rr_catalog *keep,
+	struct rr_trail *trail)
 {
 	const uint64_t before = trail->octets;
 	struct rr_catalog catalog = { .octets = before };
 
-	if (cp->to.ops->list(&cp->to, place, &catalog) < 0)
+	if (cp->to.ops->list(&cp->to, directory, &catalog) < 0)
 		keep ? (void)rr_cp_fail(cp, &cp->to) : remove_fail(cp);
 	trail->octets = catalog.octets;
-	remove_catalog(cp, place, keep, &catalog, trail);
+	remove_catalog(cp, directory, keep, &catalog, trail);
 	rr_catalog_free(&catalog);
 	trail->octets = before;
 }
 
-/* Removes all entries of the directory `name`, which is in the directory `place`. Returns false if that
+/* Removes all entries of the directory `name`, which is in `directory`. Returns false if that
  * failed or was interrupted, or an excluded entry is among them, so that the directory must stay. */
 static bool
-remove_contents(struct rr_cp *cp, struct rr_place *place, const char *name, const struct rr_info *info,
-	struct rr_trail *trail)
+remove_contents(struct rr_cp *cp, struct rr_directory *directory, const char *name,
+	const struct rr_info *info, struct rr_trail *trail)
 {
 	const char *endless = rr_trail_enter(trail, info->fsid, info->fileid);
 	uint64_t failed = cp->sums.failed, spared = cp->spared;
-	struct rr_place inside;
+	struct rr_directory inside;
 
 	if (endless) {
 		rr_cp_fail_because(cp, &cp->to, endless);
 		return false;
 	}
-	if (cp->to.ops->enter(&cp->to, place, name, info, &inside) < 0) {
+	if (cp->to.ops->enter(&cp->to, directory, name, info, &inside) < 0) {
 		remove_fail(cp);
 	} else {
-		rr_cp_park(cp, &cp->to, place, trail->depth);
+		rr_cp_park(cp, &cp->to, directory, trail->depth);
 		remove_all(cp, &inside, NULL, trail);
-		rr_cp_leave(cp, &cp->to, &inside, place);
+		rr_cp_leave(cp, &cp->to, &inside, directory);
 	}
 	rr_trail_leave(trail);
 	return failed == cp->sums.failed && spared == cp->spared && remove_goes_on(cp, trail);
@@ -109,31 +110,31 @@ remove_contents(struct rr_cp *cp, struct rr_place *place, const char *name, cons
  * reported. */
 static int
 remove_check_source(
-	struct rr_cp *cp, const struct rr_place *place, const char *name, const struct rr_info *info)
+	struct rr_cp *cp, const struct rr_directory *directory, const char *name, const struct rr_info *info)
 {
 	int same = 0;
 
 	if (info->kind == RR_KIND_DIRECTORY && info->fileid == cp->from_top_number)
-		same = rr_cp_same_directory(cp, &cp->to, place, name, cp->from_path);
+		same = rr_cp_same_directory(cp, &cp->to, directory, name, cp->from_path);
 	return same > 0 ? rr_cp_fail_because(cp, &cp->to, "it is what is copied, and stays") : same;
 }
 
 /* Removes an entry of a directory; if the entry is a directory itself, first removes all that is in it. In a
  * dry run, only prints the actions. A failure is reported and counted. */
 static void
-remove_entry(struct rr_cp *cp, struct rr_place *place, const char *name, const struct rr_info *info,
+remove_entry(struct rr_cp *cp, struct rr_directory *directory, const char *name, const struct rr_info *info,
 	struct rr_trail *trail)
 {
-	bool directory = info->kind == RR_KIND_DIRECTORY;
+	bool is_directory = info->kind == RR_KIND_DIRECTORY;
 	int error = 0;
 
-	if (remove_check_source(cp, place, name, info) < 0)
+	if (remove_check_source(cp, directory, name, info) < 0)
 		return;
-	if (directory && !remove_contents(cp, place, name, info, trail))
+	if (is_directory && !remove_contents(cp, directory, name, info, trail))
 		return;
 	if (!rr_cp_sync_say(cp, "remove"))
-		error = directory ? cp->to.ops->remove_directory(&cp->to, place, name)
-				  : cp->to.ops->remove(&cp->to, place, name);
+		error = is_directory ? cp->to.ops->remove_directory(&cp->to, directory, name)
+				     : cp->to.ops->remove(&cp->to, directory, name);
 	if (error) {
 		remove_fail(cp);
 		return;
@@ -143,7 +144,7 @@ remove_entry(struct rr_cp *cp, struct rr_place *place, const char *name, const s
 }
 
 void
-rr_cp_sync_remove(struct rr_cp *cp, struct rr_place *to, const struct rr_catalog *catalog)
+rr_cp_sync_remove(struct rr_cp *cp, struct rr_directory *to, const struct rr_catalog *catalog)
 {
 	struct rr_trail *trail = calloc(1, sizeof(*trail));
 
@@ -163,7 +164,7 @@ rr_cp_sync_clear(struct rr_cp *cp, const struct rr_cp_pair *pair)
 {
 	bool directory = pair->info->kind == RR_KIND_DIRECTORY;
 	uint64_t failed = cp->sums.failed;
-	struct rr_place to = *pair->to; /* at level 0 of the removal, where no place is parked */
+	struct rr_directory to = *pair->to; /* at level 0 of the removal, where no directory is parked */
 	struct rr_trail *trail;
 	struct rr_info there;
 

@@ -32,14 +32,14 @@ rr_cp_same_object(const struct rr_info *a, const struct rr_info *b)
 }
 
 int
-rr_cp_same_directory(struct rr_cp *cp, struct rr_side *side, const struct rr_place *place, const char *name,
-	const char *path)
+rr_cp_same_directory(struct rr_cp *cp, struct rr_side *side, const struct rr_directory *directory,
+	const char *name, const char *path)
 {
 	struct rr_side *other = side == &cp->from ? &cp->to : &cp->from;
 	struct rr_info a, b;
 
 	for (unsigned looks = 0; looks < SAME_LOOKS; looks++) {
-		if (side->ops->look(side, place, name, &a) < 0)
+		if (side->ops->look(side, directory, name, &a) < 0)
 			return rr_cp_fail(cp, side);
 		if (other->ops->find(other, path, true, &b) < 0)
 			return rr_cp_fail(cp, other);
@@ -192,7 +192,7 @@ rr_cp_same_beginning(struct rr_cp *cp, const struct rr_file *from, const struct 
 bool
 rr_cp_same_contents(struct rr_cp *cp, const struct rr_cp_pair *pair, const struct rr_info *there)
 {
-	const struct rr_place *to = cp->depth > 0 ? pair->to : NULL;
+	const struct rr_directory *to = cp->depth > 0 ? pair->to : NULL;
 	struct same same = { .cp = cp };
 	bool equal;
 

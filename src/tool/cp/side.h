@@ -14,9 +14,9 @@
  *
  * An operation returns 0, or a negative number after an error; rr_side.text then has the reason, and
  * rr_side.fatal is true if going on with other files would be of no use. Where an operation returns 1, its
- * comment says what that means. Names are single names in a directory (a "place"); where there is no place, a
- * name is a path, as the command line has it. Symbolic links are not followed, except in such paths, and by
- * find() only if the caller says so.
+ * comment says what that means. Names are single names in a directory; where there is no
+ * directory, a name is a path, as the command line has it. Symbolic links are not followed, except in such
+ * paths, and by find() only if the caller says so.
  */
 
 /* A stream is a local device or pipe, or "-"; OTHER is a socket, and on a server devices and pipes, too. */
@@ -45,16 +45,16 @@ struct rr_info {
 };
 
 /* A directory: a descriptor (local), or a file handle (remote). */
-struct rr_place {
+struct rr_directory {
 	int fd;
 	bool parked, lost;       /* by park(); leave() could not open it again */
-	uint64_t device, number; /* local, of a parked place */
+	uint64_t device, number; /* local, of a parked directory */
 	struct rpcrdma_nfs_handle handle;
 };
 
 /* A file under the first of its names, to which further names are to be linked. */
 struct rr_first {
-	struct rr_place top;              /* the directory that the whole tree is copied to */
+	struct rr_directory top;          /* the directory that the whole tree is copied to */
 	const char *path;                 /* local: below top */
 	struct rpcrdma_nfs_handle handle; /* remote */
 	struct rpcrdma_nfs_filesystem fsid;
@@ -136,83 +136,86 @@ struct rr_side_ops {
 	/* Finds the object of a path, which the command line names, and describes it in *info. If there is no
 	 * such object, info->kind becomes NONE, and that is no error. follow: symbolic links are followed. */
 	int (*find)(struct rr_side *side, const char *path, bool follow, struct rr_info *info);
-	/* Finds the object with the name `name` in a place, and describes it in *info. If there is no such
-	 * object, info->kind becomes NONE, and that is no error. */
-	int (*look)(
-		struct rr_side *side, const struct rr_place *place, const char *name, struct rr_info *info);
+	/* Finds the object with the name `name` in a directory, and describes it in *info. If there is no
+	 * such object, info->kind becomes NONE, and that is no error. */
+	int (*look)(struct rr_side *side, const struct rr_directory *directory, const char *name,
+		struct rr_info *info);
 	/* Finds the object of an entry that list() has given, and describes it in *info. If there is no such
 	 * object any more, info->kind becomes NONE, and that is no error. */
-	int (*examine)(struct rr_side *side, const struct rr_place *place,
+	int (*examine)(struct rr_side *side, const struct rr_directory *directory,
 		const struct rr_catalog_entry *entry, struct rr_info *info);
-	/* Opens the directory `name` of the place, and stores it in *into; leave() closes it. If place is
-	 * NULL, name is a path. */
-	int (*enter)(struct rr_side *side, const struct rr_place *place, const char *name,
-		const struct rr_info *info, struct rr_place *into);
-	/* Closes the descriptor of a place until leave(): a tree may have more levels than a process may have
-	 * descriptors. No other operation may use the place meanwhile. */
-	void (*park)(struct rr_side *side, struct rr_place *place);
-	/* Closes a place. If `above`, the place that it was entered from, is parked, opens that again before;
-	 * if that fails, as the directory was moved meanwhile, sets above->lost. above: NULL if it is not
-	 * parked. */
-	int (*leave)(struct rr_side *side, struct rr_place *place, struct rr_place *above);
+	/* Opens the directory `name` in `directory`, and stores it in *into; leave() closes it. If
+	 * directory is NULL, name is a path. */
+	int (*enter)(struct rr_side *side, const struct rr_directory *directory, const char *name,
+		const struct rr_info *info, struct rr_directory *into);
+	/* Closes the descriptor of a directory until leave(): a tree may have more levels than a process may
+	 * have descriptors. No other operation may use the directory meanwhile. */
+	void (*park)(struct rr_side *side, struct rr_directory *directory);
+	/* Closes a directory. If `above`, the directory that it was entered from, is parked, opens that again
+	 * before; if that fails, as the directory was moved meanwhile, sets above->lost. above: NULL if it is
+	 * not parked. */
+	int (*leave)(struct rr_side *side, struct rr_directory *directory, struct rr_directory *above);
 	/* Adds the entries of the directory to the catalog; a server may give their attributes, too. */
-	int (*list)(struct rr_side *side, const struct rr_place *place, struct rr_catalog *catalog);
+	int (*list)(struct rr_side *side, const struct rr_directory *directory, struct rr_catalog *catalog);
 	/* Stores in target the path that a symbolic link contains, with a zero octet behind it. */
-	int (*read_link)(struct rr_side *side, const struct rr_place *place, const char *name,
+	int (*read_link)(struct rr_side *side, const struct rr_directory *directory, const char *name,
 		const struct rr_info *info, char target[RR_NFS_PATH]);
 	/* Makes a directory and opens it as enter() does. Only the owner of the directory may use it until
 	 * set() sets its mode. */
-	int (*make_directory)(
-		struct rr_side *side, const struct rr_place *place, const char *name, struct rr_place *into);
+	int (*make_directory)(struct rr_side *side, const struct rr_directory *directory, const char *name,
+		struct rr_directory *into);
 	/* Makes a symbolic link. Returns 1 if the name exists already. */
-	int (*make_link)(
-		struct rr_side *side, const struct rr_place *place, const char *name, const char *target);
+	int (*make_link)(struct rr_side *side, const struct rr_directory *directory, const char *name,
+		const char *target);
 	/* Makes the named pipe or device that info describes, which only its owner may use until set_link()
 	 * sets its mode. Returns 1 if the name exists already. */
-	int (*make_special)(struct rr_side *side, const struct rr_place *place, const char *name,
+	int (*make_special)(struct rr_side *side, const struct rr_directory *directory, const char *name,
 		const struct rr_info *info);
-	/* Sets the mode and times of the directory `place` to those in info. */
-	int (*set)(struct rr_side *side, const struct rr_place *place, const struct rr_info *info);
+	/* Sets the mode and times of the directory to those in info. */
+	int (*set)(struct rr_side *side, const struct rr_directory *directory, const struct rr_info *info);
 	/* The operations from here to set_xattr() are those of cp -a (local_archive.c,
 	 * remote_archive.c). set_link() sets owner, group and times of a symbolic link, and of a
 	 * named pipe or device the mode, too. */
-	int (*set_link)(struct rr_side *side, const struct rr_place *place, const char *name,
+	int (*set_link)(struct rr_side *side, const struct rr_directory *directory, const char *name,
 		const struct rr_info *info);
-	/* Makes a hard link `name` in the place to the file `first`. Returns 1 if the name exists already. */
-	int (*make_name)(struct rr_side *side, const struct rr_first *first, const struct rr_place *place,
-		const char *name);
+	/* Makes a hard link `name` in the directory to the file `first`. Returns 1 if the name exists
+	 * already. */
+	int (*make_name)(struct rr_side *side, const struct rr_first *first,
+		const struct rr_directory *directory, const char *name);
 	/* Lists the names of the extended attributes of `object`, a file or directory whose fd or handle is
 	 * set. Each name stands without "user.", and with a zero octet at its end. */
 	int (*list_xattrs)(
-		struct rr_side *side, const struct rr_place *object, struct rpcrdma_nfs_value *names);
+		struct rr_side *side, const struct rr_directory *object, struct rpcrdma_nfs_value *names);
 	/* Copies the value of an extended attribute to value->data, which has room for value->room octets,
 	 * and sets value->length. */
-	int (*get_xattr)(struct rr_side *side, const struct rr_place *object, const char *name,
+	int (*get_xattr)(struct rr_side *side, const struct rr_directory *object, const char *name,
 		struct rpcrdma_nfs_value *value);
 	/* Sets an extended attribute. Returns 1 if this side supports no extended attributes. */
-	int (*set_xattr)(struct rr_side *side, const struct rr_place *object, const char *name,
+	int (*set_xattr)(struct rr_side *side, const struct rr_directory *object, const char *name,
 		const struct rpcrdma_nfs_value *value);
-	/* Renames an entry of the place; an entry that has the name `to` already is replaced. */
-	int (*rename)(struct rr_side *side, const struct rr_place *place, const char *from, const char *to);
+	/* Renames an entry of the directory; an entry that has the name `to` already is replaced. */
+	int (*rename)(
+		struct rr_side *side, const struct rr_directory *directory, const char *from, const char *to);
 	/* Removes a file or a link. Does so even after an interruption. */
-	int (*remove)(struct rr_side *side, const struct rr_place *place, const char *name);
+	int (*remove)(struct rr_side *side, const struct rr_directory *directory, const char *name);
 	/* Removes an empty directory. */
-	int (*remove_directory)(struct rr_side *side, const struct rr_place *place, const char *name);
+	int (*remove_directory)(struct rr_side *side, const struct rr_directory *directory, const char *name);
 
-	/* Opens a file for reading. If place is NULL, name is a path. */
-	int (*open)(struct rr_side *side, const struct rr_place *place, const char *name,
+	/* Opens a file for reading. If directory is NULL, name is a path. */
+	int (*open)(struct rr_side *side, const struct rr_directory *directory, const char *name,
 		const struct rr_info *info, struct rr_file *file);
 	/* Makes a file for writing, which only its owner may use. size: the octets that will be written.
 	 * Returns 1 if the name exists already. */
-	int (*create)(struct rr_side *side, const struct rr_place *place, const char *name, uint64_t size,
-		struct rr_file *file);
+	int (*create)(struct rr_side *side, const struct rr_directory *directory, const char *name,
+		uint64_t size, struct rr_file *file);
 	/* Opens the existing object `there`, a regular file or a stream, to be written over. Returns 1, and
 	 * opens nothing, if the caller should rather make a new file that replaces it, as nothing of the old
-	 * file is lost then. If place is NULL, name is a path, and symbolic links are followed. */
-	int (*overwrite)(struct rr_side *side, const struct rr_place *place, const char *name,
+	 * file is lost then. If directory is NULL, name is a path, and symbolic links are followed. */
+	int (*overwrite)(struct rr_side *side, const struct rr_directory *directory, const char *name,
 		const struct rr_info *there, struct rr_file *file);
-	/* Opens a regular file of the place for writing, and cuts it off behind its first `kept` octets. */
-	int (*go_on)(struct rr_side *side, const struct rr_place *place, const char *name,
+	/* Opens a regular file of the directory for writing, and cuts it off behind its first `kept` octets.
+	 */
+	int (*go_on)(struct rr_side *side, const struct rr_directory *directory, const char *name,
 		const struct rr_info *there, uint64_t kept, struct rr_file *file);
 	/* Begins to find the next octets in no hole, for which `extent` asks. Returns 1 if the answer is
 	 * there already; 0 if done() of `extent` will be called; or a negative number. */

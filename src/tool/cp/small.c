@@ -43,7 +43,7 @@ enum small_state {
 struct small_job {
 	struct rr_cp *cp;
 	enum small_state state;
-	const struct rr_place *from, *to;
+	const struct rr_directory *from, *to;
 	const char *name;
 	size_t directory; /* the path of the directory is so much of the beginning of cp->path */
 	struct rr_info info;
@@ -165,7 +165,8 @@ small_has_xattrs(const struct rr_cp *cp, struct rr_file *file)
 	struct rpcrdma_nfs_value value = { .data = names, .room = sizeof(names) };
 
 	return cp->archive && !cp->no_xattrs &&
-	       (file->side->ops->list_xattrs(file->side, &(struct rr_place){ .fd = file->fd }, &value) < 0 ||
+	       (file->side->ops->list_xattrs(file->side, &(struct rr_directory){ .fd = file->fd }, &value) <
+			       0 ||
 		       value.length > 0);
 }
 
@@ -489,7 +490,7 @@ small_is_sparse(const struct rr_cp *cp, const struct rr_info *info)
  * which takes a SETATTR of its own, nor times that are left out. In an existing local directory, the name
  * must be free, or that of a file that `rpcrdma sync` replaces. */
 static bool
-small_fits(struct rr_cp *cp, const struct rr_info *info, const struct rr_place *to, const char *name)
+small_fits(struct rr_cp *cp, const struct rr_info *info, const struct rr_directory *to, const char *name)
 {
 	uint32_t most = (uint32_t)rr_min(RR_CP_SMALL, rr_min(cp->from.piece_max, cp->to.piece_max));
 	uint32_t piece = rr_rate_piece(&cp->pump.rate, most);
@@ -522,8 +523,8 @@ small_await_time(struct rr_cp *cp, uint64_t size)
 }
 
 bool
-rr_cp_small(struct rr_cp *cp, const struct rr_place *from, const char *name, const struct rr_info *info,
-	const struct rr_place *to)
+rr_cp_small(struct rr_cp *cp, const struct rr_directory *from, const char *name, const struct rr_info *info,
+	const struct rr_directory *to)
 {
 	struct small_job *job = NULL;
 
@@ -555,7 +556,7 @@ rr_cp_small(struct rr_cp *cp, const struct rr_place *from, const char *name, con
 
 /* Tells whether any job still copies a file into the directory `to`. */
 static bool
-small_is_busy(const struct rr_cp *cp, const struct rr_place *to)
+small_is_busy(const struct rr_cp *cp, const struct rr_directory *to)
 {
 	for (uint32_t i = 0; i < JOBS; i++) {
 		const struct small_job *job = &cp->small->jobs[i];
@@ -594,7 +595,7 @@ small_again(struct small_job *job)
 #define SMALL_PATIENCE (5 * RR_SECOND)
 
 void
-rr_cp_small_end(struct rr_cp *cp, const struct rr_place *to)
+rr_cp_small_end(struct rr_cp *cp, const struct rr_directory *to)
 {
 	uint64_t until = 0;
 

@@ -60,7 +60,7 @@ rr_cp_say_done(struct rr_cp *cp, const char *action)
 /* If the owner or the group cannot be set, the copy has no set-user-ID and set-group-ID bits: `kept` has the
  * mode bits that the copy gets. */
 bool
-rr_cp_same_attributes(struct rr_cp *cp, const struct rr_place *to_place, const struct rr_info *info,
+rr_cp_same_attributes(struct rr_cp *cp, const struct rr_directory *to_place, const struct rr_info *info,
 	const struct rr_info *there)
 {
 	const struct rr_side *to = &cp->to;
@@ -86,7 +86,7 @@ sync_attributes(struct rr_cp *cp, const struct rr_cp_pair *pair, const struct rr
 		rr_cp_fail(cp, to);
 		return;
 	}
-	if (to->ops->set(to, &(struct rr_place){ .fd = file.fd, .handle = file.handle }, info) < 0) {
+	if (to->ops->set(to, &(struct rr_directory){ .fd = file.fd, .handle = file.handle }, info) < 0) {
 		rr_cp_fail(cp, to);
 	} else {
 		rr_cp_say_done(cp, "set");

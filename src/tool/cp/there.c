@@ -31,10 +31,10 @@ there_is_compared(const struct rr_cp *cp, const struct rr_catalog *source)
 }
 
 void
-rr_cp_there_begin(struct rr_cp *cp, const struct rr_place *to, const struct rr_catalog *source,
+rr_cp_there_begin(struct rr_cp *cp, const struct rr_directory *to, const struct rr_catalog *source,
 	struct rr_cp_there *there)
 {
-	*there = (struct rr_cp_there){ .above = cp->there, .place = to };
+	*there = (struct rr_cp_there){ .above = cp->there, .directory = to };
 	cp->there = there;
 	if (!there_is_compared(cp, source))
 		return;
@@ -63,15 +63,16 @@ rr_cp_there_end(struct rr_cp *cp, struct rr_cp_there *there)
 /* Returns the entry `name` of the directory `to` if there is a list of that directory, and the entry is in
  * it; or NULL. */
 static struct rr_catalog_entry *
-there_find(const struct rr_cp *cp, const struct rr_place *to, const char *name)
+there_find(const struct rr_cp *cp, const struct rr_directory *to, const char *name)
 {
 	struct rr_cp_there *there = cp->there;
 
-	return there && there->listed && there->place == to ? rr_catalog_find(&there->catalog, name) : NULL;
+	return there && there->listed && there->directory == to ? rr_catalog_find(&there->catalog, name)
+								: NULL;
 }
 
 int
-rr_cp_there_look(struct rr_cp *cp, const struct rr_place *to, const char *name, struct rr_info *info)
+rr_cp_there_look(struct rr_cp *cp, const struct rr_directory *to, const char *name, struct rr_info *info)
 {
 	const struct rr_side_ops *ops = cp->to.ops;
 	const struct rr_catalog_entry *entry = there_find(cp, to, name);
@@ -84,7 +85,7 @@ rr_cp_there_look(struct rr_cp *cp, const struct rr_place *to, const char *name, 
 }
 
 void
-rr_cp_there_forget(struct rr_cp *cp, const struct rr_place *to, const char *name)
+rr_cp_there_forget(struct rr_cp *cp, const struct rr_directory *to, const char *name)
 {
 	struct rr_catalog_entry *entry = there_find(cp, to, name);
 

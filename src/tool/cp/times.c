@@ -46,11 +46,11 @@ times_may_be_kept(struct timespec source, struct timespec there)
 	return false;
 }
 
-/* Makes a file under a temporary name in the place, and gives it a time of modification near that in info.
- * Notes the unit of the file system of this number: the finest that explains what became of that time.
+/* Makes a file under a temporary name in the directory, and gives it a time of modification near that in
+ * info. Notes the unit of the file system of this number: the finest that explains what became of that time.
  * Returns false if that could not be found out. */
 static bool
-times_find_unit(struct rr_cp *cp, const struct rr_place *to, const struct rr_info *info,
+times_find_unit(struct rr_cp *cp, const struct rr_directory *to, const struct rr_info *info,
 	struct rpcrdma_nfs_filesystem fsid)
 {
 	/* A time that each unit keeps differently: an odd second, and no zero behind it. */
@@ -83,8 +83,8 @@ times_find_unit(struct rr_cp *cp, const struct rr_place *to, const struct rr_inf
 }
 
 bool
-rr_cp_times_same(
-	struct rr_cp *cp, const struct rr_place *to, const struct rr_info *info, const struct rr_info *there)
+rr_cp_times_same(struct rr_cp *cp, const struct rr_directory *to, const struct rr_info *info,
+	const struct rr_info *there)
 {
 	struct timespec source = info->mtime, kept = there->mtime;
 

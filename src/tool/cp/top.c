@@ -53,9 +53,9 @@ top_append_name(char *path, size_t size, const char *name)
 
 /* The directory that the source goes to, and its name there. */
 struct top_target {
-	struct rr_place place;
-	struct rr_info info;        /* of the place, if it is the destination itself */
-	char name[RR_NFS_NAME + 1]; /* empty: the entries of the source go into the place */
+	struct rr_directory directory;
+	struct rr_info info;        /* of the directory, if it is the destination itself */
+	char name[RR_NFS_NAME + 1]; /* empty: the entries of the source go into the directory */
 };
 
 /* Checks a destination that is no directory. If its path ends with a slash, it names a directory: then only a
@@ -94,7 +94,7 @@ top_target_beside(struct rr_cp *cp, const char *path, struct top_target *target)
 		return rr_cp_fail_because(cp, &cp->to, "the directory that it is to be in does not exist");
 	if (info.kind != RR_KIND_DIRECTORY)
 		return rr_cp_fail_because(cp, &cp->to, "what it is to be in is no directory");
-	if (cp->to.ops->enter(&cp->to, NULL, parent, &info, &target->place) < 0)
+	if (cp->to.ops->enter(&cp->to, NULL, parent, &info, &target->directory) < 0)
 		return rr_cp_fail(cp, &cp->to);
 	return 0;
 }
@@ -125,7 +125,7 @@ top_find_target(
 	/* `rpcrdma sync` makes the directory itself equal to the source. */
 	if (!cp->sync || kind != RR_KIND_DIRECTORY)
 		top_last_name(source, target->name);
-	if (cp->to.ops->enter(&cp->to, NULL, path, &info, &target->place) < 0)
+	if (cp->to.ops->enter(&cp->to, NULL, path, &info, &target->directory) < 0)
 		return rr_cp_fail(cp, &cp->to);
 	target->info = info;
 	if (target->name[0]) {
@@ -141,8 +141,8 @@ top_find_target(
 static void
 top_copy_contents(struct rr_cp *cp, const char *path, const struct rr_info *info, struct top_target *target)
 {
-	struct rr_place *to = &target->place;
-	struct rr_place inside;
+	struct rr_directory *to = &target->directory;
+	struct rr_directory inside;
 
 	if (info->kind != RR_KIND_DIRECTORY || !cp->recursive) {
 		rr_cp_fail_because(cp, &cp->from, "it is a directory; copy it with -r");
@@ -183,7 +183,7 @@ rr_cp_top(struct rr_cp *cp, const char *source, const char *destination)
 	/* The copy can get the last name of this path. If the URL names the mounted directory itself, `from`
 	 * is empty and has no last name, but the path of the URL has one. */
 	const char *whole = cp->from.nfs ? cp->remotes[0].url.path : source;
-	struct top_target target = { .place.fd = -1 };
+	struct top_target target = { .directory.fd = -1 };
 	struct rr_info info;
 
 	/* As by cp(1), a symbolic link that the command line names is followed, but not with -r, which copies
@@ -205,8 +205,8 @@ rr_cp_top(struct rr_cp *cp, const char *source, const char *destination)
 	if (top_find_target(cp, whole, info.kind, to, &target) < 0)
 		return;
 	if (target.name[0])
-		rr_cp_entry(cp, NULL, from, &info, &target.place, target.name);
+		rr_cp_entry(cp, NULL, from, &info, &target.directory, target.name);
 	else
 		top_copy_contents(cp, from, &info, &target);
-	cp->to.ops->leave(&cp->to, &target.place, NULL);
+	cp->to.ops->leave(&cp->to, &target.directory, NULL);
 }

@@ -24,7 +24,7 @@ tree_name_entry(struct rr_cp *cp, size_t length, const char *name)
  * are excluded. The total grows with each directory that is read. A file of a server is left out if the list
  * of the directory has no attributes of it. */
 static void
-tree_expect_all(struct rr_cp *cp, const struct rr_place *from, const struct rr_catalog *catalog)
+tree_expect_all(struct rr_cp *cp, const struct rr_directory *from, const struct rr_catalog *catalog)
 {
 	size_t length = strlen(cp->path);
 
@@ -46,7 +46,7 @@ tree_expect_all(struct rr_cp *cp, const struct rr_place *from, const struct rr_c
 /* Reads the names of the directory `from` into the catalog. Returns false, after a message, if the directory
  * could not be read completely, or the tree seems to be endless. */
 static bool
-tree_list_directory(struct rr_cp *cp, const struct rr_place *from, struct rr_catalog *catalog)
+tree_list_directory(struct rr_cp *cp, const struct rr_directory *from, struct rr_catalog *catalog)
 {
 	bool whole = cp->from.ops->list(&cp->from, from, catalog) == 0;
 	const char *endless;
@@ -65,7 +65,7 @@ tree_list_directory(struct rr_cp *cp, const struct rr_place *from, struct rr_cat
  * whose directories are parked meanwhile, waits for the jobs that copy files between the two. cp->path has
  * the entry, whose name begins at `length`. */
 static void
-tree_await_jobs(struct rr_cp *cp, const struct rr_place *to, size_t length)
+tree_await_jobs(struct rr_cp *cp, const struct rr_directory *to, size_t length)
 {
 	if (cp->depth <= RR_TRAIL_OPEN)
 		return;
@@ -75,7 +75,7 @@ tree_await_jobs(struct rr_cp *cp, const struct rr_place *to, size_t length)
 }
 
 void
-rr_cp_contents(struct rr_cp *cp, struct rr_place *from, struct rr_place *to)
+rr_cp_contents(struct rr_cp *cp, struct rr_directory *from, struct rr_directory *to)
 {
 	const uint64_t before = cp->trail.octets;
 	struct rr_catalog catalog = { .octets = before };
@@ -117,7 +117,7 @@ rr_cp_contents(struct rr_cp *cp, struct rr_place *from, struct rr_place *to)
 /* Tells, for a dry run, whether the destination has no directory to_name. Returns true also if the
  * destination cannot be examined. */
 static bool
-tree_is_absent(struct rr_cp *cp, const struct rr_place *to, const char *to_name)
+tree_is_absent(struct rr_cp *cp, const struct rr_directory *to, const char *to_name)
 {
 	struct rr_info there;
 
@@ -127,8 +127,8 @@ tree_is_absent(struct rr_cp *cp, const struct rr_place *to, const char *to_name)
 /* Notes the directory into which the whole tree is copied: `into`, which tree_prepare() has just opened.
  * *there describes what had the name to_name before. Returns 0; -1 after an error, which was reported. */
 static int
-tree_note_top(struct rr_cp *cp, const struct rr_place *to, const char *to_name, const struct rr_place *into,
-	const struct rr_info *there)
+tree_note_top(struct rr_cp *cp, const struct rr_directory *to, const char *to_name,
+	const struct rr_directory *into, const struct rr_info *there)
 {
 	struct rr_info top = *there;
 
@@ -140,19 +140,20 @@ tree_note_top(struct rr_cp *cp, const struct rr_place *to, const char *to_name, 
 }
 
 void
-rr_cp_park(struct rr_cp *cp, struct rr_side *side, struct rr_place *place, unsigned depth)
+rr_cp_park(struct rr_cp *cp, struct rr_side *side, struct rr_directory *directory, unsigned depth)
 {
 	(void)cp;
-	if (place && depth > RR_TRAIL_OPEN)
-		side->ops->park(side, place);
+	if (directory && depth > RR_TRAIL_OPEN)
+		side->ops->park(side, directory);
 }
 
 void
-rr_cp_leave(struct rr_cp *cp, struct rr_side *side, struct rr_place *place, struct rr_place *above)
+rr_cp_leave(
+	struct rr_cp *cp, struct rr_side *side, struct rr_directory *directory, struct rr_directory *above)
 {
-	bool lost = place->lost;
+	bool lost = directory->lost;
 
-	if (side->ops->leave(side, place, above) < 0 && !lost)
+	if (side->ops->leave(side, directory, above) < 0 && !lost)
 		rr_cp_fail(cp, side);
 }
 
@@ -160,7 +161,7 @@ rr_cp_leave(struct rr_cp *cp, struct rr_side *side, struct rr_place *place, stru
  * *there describes what was there before: nothing if the directory was made. Returns 0; -1 after an error,
  * which was reported. */
 static int
-tree_prepare(struct rr_cp *cp, const struct rr_place *to, const char *to_name, struct rr_place *into,
+tree_prepare(struct rr_cp *cp, const struct rr_directory *to, const char *to_name, struct rr_directory *into,
 	struct rr_info *there)
 {
 	const struct rr_side_ops *ops = cp->to.ops;
@@ -179,7 +180,7 @@ tree_prepare(struct rr_cp *cp, const struct rr_place *to, const char *to_name, s
 }
 
 void
-rr_cp_directory_there(struct rr_cp *cp, const struct rr_place *into, const struct rr_info *info,
+rr_cp_directory_there(struct rr_cp *cp, const struct rr_directory *into, const struct rr_info *info,
 	const struct rr_info *there)
 {
 	if (!cp->preserve || rr_cp_same_attributes(cp, into, info, there))
@@ -192,8 +193,8 @@ rr_cp_directory_there(struct rr_cp *cp, const struct rr_place *into, const struc
 /* This comes after the entries, as the mode may forbid writing, and each new entry changes the times. Does
  * nothing in a dry run, or if the copy has stopped. */
 void
-rr_cp_directory_end(
-	struct rr_cp *cp, const struct rr_place *from, const struct rr_place *to, const struct rr_info *info)
+rr_cp_directory_end(struct rr_cp *cp, const struct rr_directory *from, const struct rr_directory *to,
+	const struct rr_info *info)
 {
 	struct rr_info masked = *info;
 
@@ -212,14 +213,14 @@ rr_cp_directory_end(
 /* In a dry run, prints the actions for a directory that the destination does not have: the directory and all
  * that is in it would be copied. */
 static void
-tree_say_all(struct rr_cp *cp, struct rr_place *inside)
+tree_say_all(struct rr_cp *cp, struct rr_directory *inside)
 {
 	bool absent = cp->absent;
 
 	rr_cp_sync_say(cp, "make");
 	cp->absent = true;
 	cp->depth++;
-	rr_cp_contents(cp, inside, &(struct rr_place){ .fd = -1 });
+	rr_cp_contents(cp, inside, &(struct rr_directory){ .fd = -1 });
 	cp->depth--;
 	cp->absent = absent;
 	cp->sums.directories++;
@@ -230,10 +231,10 @@ tree_say_all(struct rr_cp *cp, struct rr_place *inside)
  * with -a, an existing directory gets them, too. If a dry run finds no such directory at the destination, it
  * only prints the names that would be copied. Failures are reported and counted. */
 static void
-tree_copy_into(struct rr_cp *cp, struct rr_place *inside, const struct rr_info *info, struct rr_place *to,
-	const char *to_name)
+tree_copy_into(struct rr_cp *cp, struct rr_directory *inside, const struct rr_info *info,
+	struct rr_directory *to, const char *to_name)
 {
-	struct rr_place into = { .fd = -1 };
+	struct rr_directory into = { .fd = -1 };
 	bool made, fresh = cp->fresh;
 	struct rr_info there;
 
@@ -264,11 +265,11 @@ tree_copy_into(struct rr_cp *cp, struct rr_place *inside, const struct rr_info *
 /* Opens the source directory and copies what is in it, unless the tree seems to be endless. Failures are
  * reported and counted. */
 static void
-tree_enter_and_copy(struct rr_cp *cp, struct rr_place *from, const char *name, const struct rr_info *info,
-	struct rr_place *to, const char *to_name)
+tree_enter_and_copy(struct rr_cp *cp, struct rr_directory *from, const char *name, const struct rr_info *info,
+	struct rr_directory *to, const char *to_name)
 {
 	const char *endless = rr_trail_enter(&cp->trail, info->fsid, info->fileid);
-	struct rr_place inside;
+	struct rr_directory inside;
 
 	if (endless) {
 		rr_cp_fail_because(cp, &cp->from, endless);
@@ -288,7 +289,8 @@ tree_enter_and_copy(struct rr_cp *cp, struct rr_place *from, const char *name, c
  * directory would go into itself without an end. Returns 1 if it is; 0 if not, and for the directory that the
  * command line names (depth 0), whose target is not made yet; -1 after an error, which was reported. */
 static int
-tree_is_target(struct rr_cp *cp, const struct rr_place *from, const char *name, const struct rr_info *info)
+tree_is_target(
+	struct rr_cp *cp, const struct rr_directory *from, const char *name, const struct rr_info *info)
 {
 	if (cp->depth == 0 || info->fileid != cp->to_top_number)
 		return 0;
@@ -296,8 +298,8 @@ tree_is_target(struct rr_cp *cp, const struct rr_place *from, const char *name, 
 }
 
 void
-rr_cp_directory(struct rr_cp *cp, struct rr_place *from, const char *name, const struct rr_info *info,
-	struct rr_place *to, const char *to_name)
+rr_cp_directory(struct rr_cp *cp, struct rr_directory *from, const char *name, const struct rr_info *info,
+	struct rr_directory *to, const char *to_name)
 {
 	int is_target;
 
