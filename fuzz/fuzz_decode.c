@@ -29,32 +29,32 @@ on_message(void *ctx, const struct rr_message *message)
 	if (lists->has_reply)
 		octets += rr_chunk_length(&lists->reply);
 	rr_require(octets <= (uint64_t)UINT32_MAX * (RR_MESSAGE_READS + RR_MESSAGE_SEGMENTS));
-	rr_require(message->sent.place.from < 2 && message->sent.place.ends);
+	rr_require(message->sent.moment.from < 2 && message->sent.moment.ends);
 	rr_require(!rr_operations_read(message, &operations) || operations.count <= RR_OPERATIONS_MAX);
 	meter->messages++;
 }
 
 static void
-on_opened(void *ctx, const struct rr_place *place, const struct rr_handshake *handshake)
+on_opened(void *ctx, const struct rr_moment *moment, const struct rr_handshake *handshake)
 {
 	(void)ctx;
-	(void)place;
+	(void)moment;
 	rr_require(handshake->private_data.length <= RR_MPA_PRIVATE_MAX);
 }
 
 static void
-on_operation(void *ctx, const struct rr_place *place, const struct rr_op *op,
+on_operation(void *ctx, const struct rr_moment *moment, const struct rr_op *op,
 	const struct rr_decode_region *region)
 {
 	(void)ctx;
-	(void)place;
+	(void)moment;
 	rr_require(!region || op->length <= region->segment.length);
 }
 
 static void
-on_note(void *ctx, const struct rr_place *place, const char *text)
+on_note(void *ctx, const struct rr_moment *moment, const char *text)
 {
-	(void)place;
+	(void)moment;
 	((struct meter *)ctx)->notes += text != NULL;
 }
 
@@ -62,7 +62,7 @@ static void
 on_finding(void *ctx, const struct rr_finding *finding)
 {
 	(void)ctx;
-	rr_require(finding->rule < RR_RULES && finding->place.from < 2);
+	rr_require(finding->rule < RR_RULES && finding->moment.from < 2);
 }
 
 /* Decodes the packets into the sink, and returns the number of messages. */

@@ -3,31 +3,31 @@
 
 #include "base/checked.h"
 
-struct rr_place
-rr_decode_place(const struct rr_decode_connections *shared, uint32_t connection, uint8_t from,
+struct rr_moment
+rr_decode_moment(const struct rr_decode_connections *shared, uint32_t connection, uint8_t from,
 	const struct rr_packet_end *ends)
 {
-	return (struct rr_place){ .frame = shared->frame,
+	return (struct rr_moment){ .frame = shared->frame,
 		.time = shared->time,
 		.connection = connection,
 		.from = from,
 		.ends = ends };
 }
 
-/* Returns the place of the packet that is being decoded, for something that side "from" of the connection
+/* Returns the moment of the packet that is being decoded, for something that side "from" of the connection
  * sent. */
-static struct rr_place
-connection_place(const struct rr_decode_connections *shared, const struct rr_decode_connection *connection,
+static struct rr_moment
+connection_moment(const struct rr_decode_connections *shared, const struct rr_decode_connection *connection,
 	uint8_t from)
 {
-	return rr_decode_place(shared, connection->number, from, connection->ends);
+	return rr_decode_moment(shared, connection->number, from, connection->ends);
 }
 
 void
-rr_decode_lost(struct rr_decode_connections *shared, const struct rr_place *place)
+rr_decode_lost(struct rr_decode_connections *shared, const struct rr_moment *moment)
 {
 	if (shared->sink->lost)
-		shared->sink->lost(shared->sink->ctx, place);
+		shared->sink->lost(shared->sink->ctx, moment);
 }
 
 /* Passes a note to the sink, which says why octets that side "from" sent were not decoded. Also reports these
@@ -36,10 +36,10 @@ static void
 connection_note(struct rr_decode_connections *shared, const struct rr_decode_connection *connection,
 	uint8_t from, const char *text)
 {
-	struct rr_place place = connection_place(shared, connection, from);
+	struct rr_moment moment = connection_moment(shared, connection, from);
 
-	shared->sink->note(shared->sink->ctx, &place, text);
-	rr_decode_lost(shared, &place);
+	shared->sink->note(shared->sink->ctx, &moment, text);
+	rr_decode_lost(shared, &moment);
 }
 
 /* ---- RDMA operations ---- */
@@ -47,9 +47,9 @@ connection_note(struct rr_decode_connections *shared, const struct rr_decode_con
 /* Decodes the RPC-over-RDMA message in a Send, as far as it was captured. Passes the message to the sink, and
  * then to rr_match_message(), which pairs calls with replies. An empty Send is ignored. */
 static void
-connection_send(struct rr_decode_connections *shared, const struct rr_place *place, const struct rr_op *op)
+connection_send(struct rr_decode_connections *shared, const struct rr_moment *moment, const struct rr_op *op)
 {
-	struct rr_message message = { .sent = { .place = *place,
+	struct rr_message message = { .sent = { .moment = *moment,
 					      .size = op->length,
 					      .msn = op->msn,
 					      .is_cut = op->known < op->length,
@@ -67,19 +67,19 @@ connection_send(struct rr_decode_connections *shared, const struct rr_place *pla
 
 void
 rr_decode_operation(
-	struct rr_decode_connections *shared, const struct rr_place *place, const struct rr_op *op)
+	struct rr_decode_connections *shared, const struct rr_moment *moment, const struct rr_op *op)
 {
 	const struct rr_decode_region *region = NULL;
 
 	switch (op->kind) {
 	case RR_OP_PART: return;
-	case RR_OP_SEND: connection_send(shared, place, op); return;
+	case RR_OP_SEND: connection_send(shared, moment, op); return;
 	case RR_OP_WRITE:
-	case RR_OP_READ_RESPONSE: region = rr_match_moved(shared->match, place, op); break;
-	case RR_OP_READ_REQUEST: region = rr_match_region(shared->match, place, op); break;
+	case RR_OP_READ_RESPONSE: region = rr_match_moved(shared->match, moment, op); break;
+	case RR_OP_READ_REQUEST: region = rr_match_region(shared->match, moment, op); break;
 	case RR_OP_TERMINATE: break;
 	}
-	shared->sink->operation(shared->sink->ctx, place, op, region);
+	shared->sink->operation(shared->sink->ctx, moment, op, region);
 }
 
 /* Handles a DDP segment of side "from": passes the segment to the sink, adds it to the RDMA operation that it
@@ -89,7 +89,7 @@ static void
 connection_segment(struct rr_decode_connections *shared, struct rr_decode_connection *connection,
 	uint8_t from, const struct rr_fpdu *fpdu)
 {
-	struct rr_place place = connection_place(shared, connection, from);
+	struct rr_moment moment = connection_moment(shared, connection, from);
 	const struct rr_stream *stream = &connection->sides[from].stream;
 	struct rpcrdma_bytes payload = { fpdu->payload, fpdu->length };
 	uint32_t at = (uint32_t)(fpdu->payload - stream->data);
@@ -99,12 +99,12 @@ connection_segment(struct rr_decode_connections *shared, struct rr_decode_connec
 	struct rr_op op;
 
 	if (shared->sink->segment)
-		shared->sink->segment(shared->sink->ctx, &place, &fpdu->header, payload);
+		shared->sink->segment(shared->sink->ctx, &moment, &fpdu->header, payload);
 	rr_rdmap_take(&connection->sides[from].rdmap, &connection->sides[!from].rdmap, shared->memory,
 		&segment, &op);
 	if (connection->sides[from].rdmap.skipped != skipped)
-		rr_decode_lost(shared, &place);
-	rr_decode_operation(shared, &place, &op);
+		rr_decode_lost(shared, &moment);
+	rr_decode_operation(shared, &moment, &op);
 }
 
 /* ---- MPA ---- */
@@ -132,7 +132,7 @@ static void
 connection_opened(struct rr_decode_connections *shared, struct rr_decode_connection *connection, uint8_t from,
 	const struct rr_mpa_frame *frame)
 {
-	struct rr_place place = connection_place(shared, connection, from);
+	struct rr_moment moment = connection_moment(shared, connection, from);
 	struct rr_decode_connection_side *side = &connection->sides[from];
 	const struct rr_handshake handshake = { .kind = frame->reject  ? RR_HANDSHAKE_REJECT
 							: frame->reply ? RR_HANDSHAKE_REPLY
@@ -145,7 +145,7 @@ connection_opened(struct rr_decode_connections *shared, struct rr_decode_connect
 
 	side->frame = *frame;
 	side->frame.private_data = NULL;
-	shared->sink->opened(shared->sink->ctx, &place, &handshake);
+	shared->sink->opened(shared->sink->ctx, &moment, &handshake);
 	if (frame->reply)
 		connection_agree(shared, connection);
 }
@@ -186,13 +186,13 @@ static void
 connection_was_read(struct rr_decode_connections *shared, struct rr_decode_connection *connection,
 	uint8_t from, const struct rr_fpdus *before, struct rpcrdma_bytes data)
 {
-	struct rr_place place = connection_place(shared, connection, from);
+	struct rr_moment moment = connection_moment(shared, connection, from);
 	struct rr_decode_connection_side *side = &connection->sides[from];
 
 	if (side->fpdus.state == RR_FPDUS_SEARCHING || side->fpdus.resyncs != before->resyncs)
-		rr_decode_lost(shared, &place);
+		rr_decode_lost(shared, &moment);
 	if (side->fpdus.state == RR_FPDUS_FOREIGN && shared->sink->foreign && !side->is_known)
-		side->is_known = shared->sink->foreign(shared->sink->ctx, &place, data);
+		side->is_known = shared->sink->foreign(shared->sink->ctx, &moment, data);
 }
 
 /* Handles an FPDU of side "from", a segment or one with a wrong CRC (kind). The CRC of an FPDU that was not
@@ -263,12 +263,12 @@ connection_acknowledged(struct rr_decode_connections *shared, struct rr_decode_c
 	uint8_t from, const struct rr_packet *packet)
 {
 	struct rr_stream *stream = &connection->sides[!from].stream;
-	struct rr_place place = connection_place(shared, connection, !from);
+	struct rr_moment moment = connection_moment(shared, connection, !from);
 
 	if (!(packet->flags & RR_TCP_ACK))
 		return;
 	if (stream->started && (int32_t)(packet->acknowledged - stream->next - rr_stream_size(stream)) > 1)
-		rr_decode_lost(shared, &place);
+		rr_decode_lost(shared, &moment);
 	if (rr_stream_acknowledge(stream, packet->acknowledged))
 		connection_read(shared, connection, !from, false);
 }
@@ -295,9 +295,9 @@ rr_decode_connection_packet(struct rr_decode_connections *shared, struct rr_deco
 	if (segment.size + segment.missing == 0)
 		return;
 	if (segment.missing > 0) {
-		struct rr_place place = connection_place(shared, connection, from);
+		struct rr_moment moment = connection_moment(shared, connection, from);
 
-		rr_decode_lost(shared, &place);
+		rr_decode_lost(shared, &moment);
 	}
 	/* As long as there is no room for the segment, rr_stream_add() gives up a gap. The octets behind the
 	 * gap are then decoded, which makes room. */

@@ -36,17 +36,17 @@ struct rr_decode_connections {
 	uint64_t frame, time; /* of the current packet */
 };
 
-/* Returns the place of the packet that is being decoded: its connection, side and time. */
-struct rr_place rr_decode_place(const struct rr_decode_connections *shared, uint32_t connection, uint8_t from,
-	const struct rr_packet_end *ends);
+/* Returns the moment of the packet that is being decoded: its connection, side and time. */
+struct rr_moment rr_decode_moment(const struct rr_decode_connections *shared, uint32_t connection,
+	uint8_t from, const struct rr_packet_end *ends);
 
-/* Handles an RDMA operation of the side that place names. Decodes a Send, and passes its message to the sink.
- * Passes any other operation to the sink, with the offered memory that it is for. */
+/* Handles an RDMA operation of the side that moment names. Decodes a Send, and passes its message to the
+ * sink. Passes any other operation to the sink, with the offered memory that it is for. */
 void rr_decode_operation(
-	struct rr_decode_connections *shared, const struct rr_place *place, const struct rr_op *op);
+	struct rr_decode_connections *shared, const struct rr_moment *moment, const struct rr_op *op);
 
-/* Tells the sink that octets or packets of the side that place names are missing, or cannot be decoded. */
-void rr_decode_lost(struct rr_decode_connections *shared, const struct rr_place *place);
+/* Tells the sink that octets or packets of the side that moment names are missing, or cannot be decoded. */
+void rr_decode_lost(struct rr_decode_connections *shared, const struct rr_moment *moment);
 
 /* Decodes a packet that side "from" of the connection sent. */
 void rr_decode_connection_packet(struct rr_decode_connections *shared,

@@ -24,24 +24,24 @@ struct rr_decode_sink {
 	/* A message, after it was paired with its call or its reply. */
 	void (*message)(void *ctx, const struct rr_message *message);
 	/* A side's MPA frame, or a message of its connection manager. */
-	void (*opened)(void *ctx, const struct rr_place *place, const struct rr_handshake *handshake);
+	void (*opened)(void *ctx, const struct rr_moment *moment, const struct rr_handshake *handshake);
 	/* An operation other than a Send. region: the chunk whose octets it moves; NULL: not known. */
-	void (*operation)(void *ctx, const struct rr_place *place, const struct rr_op *op,
+	void (*operation)(void *ctx, const struct rr_moment *moment, const struct rr_op *op,
 		const struct rr_decode_region *region);
 	/* A note on packets that were not, or will not be, decoded. */
-	void (*note)(void *ctx, const struct rr_place *place, const char *text);
+	void (*note)(void *ctx, const struct rr_moment *moment, const char *text);
 	/* The functions from here on may be NULL. A message as it was sent, before it is paired, and before
 	 * it is held back until its front has come (decode/match.h). */
 	void (*sent)(void *ctx, const struct rr_message *message);
 	/* A DDP segment of iWARP. */
-	void (*segment)(void *ctx, const struct rr_place *place, const struct rr_ddp_header *header,
+	void (*segment)(void *ctx, const struct rr_moment *moment, const struct rr_ddp_header *header,
 		struct rpcrdma_bytes payload);
-	/* Octets that the sender at place sent are missing, or cannot be decoded. */
-	void (*lost)(void *ctx, const struct rr_place *place);
-	/* A Send was refused by the sender at place, because no Receive was posted. */
-	void (*starved)(void *ctx, const struct rr_place *place);
+	/* Octets of the sender that moment names are missing, or cannot be decoded. */
+	void (*lost)(void *ctx, const struct rr_moment *moment);
+	/* A Send was refused by the sender that moment names, because no Receive was posted. */
+	void (*starved)(void *ctx, const struct rr_moment *moment);
 	/* Octets of a TCP stream that is not MPA. Returns true if no more of the stream is wanted. */
-	bool (*foreign)(void *ctx, const struct rr_place *place, struct rpcrdma_bytes data);
+	bool (*foreign)(void *ctx, const struct rr_moment *moment, struct rpcrdma_bytes data);
 	void *ctx;
 };
 

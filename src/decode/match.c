@@ -12,26 +12,26 @@ match_key(uint32_t connection, uint8_t caller, uint32_t xid)
 	return (uint64_t)connection << 33 | (uint64_t)caller << 32 | xid;
 }
 
-/* Returns the transaction with this XID on the connection of place whose call the side caller sent, or NULL
+/* Returns the transaction with this XID on the connection of moment whose call the side caller sent, or NULL
  * if there is none. */
 static struct rr_transaction *
-match_find(const struct rr_match *match, const struct rr_place *place, uint8_t caller, uint32_t xid)
+match_find(const struct rr_match *match, const struct rr_moment *moment, uint8_t caller, uint32_t xid)
 {
 	struct rr_map_link *link =
-		rr_map_find(&match->transactions, match_key(place->connection, caller, xid));
+		rr_map_find(&match->transactions, match_key(moment->connection, caller, xid));
 
 	return link ? rr_container(link, struct rr_transaction, link) : NULL;
 }
 
 /* ---- Messages that are held back ---- */
 
-/* Adds to the message what is known of its transaction (a call and its reply): the place of the call, the
+/* Adds to the message what is known of its transaction (a call and its reply): the moment of the call, the
  * octets moved by RDMA, and the procedure if the message itself does not have it. */
 static void
 match_describe(const struct rr_transaction *transaction, struct rr_message *message)
 {
 	message->is_paired = true;
-	message->call_place = transaction->place;
+	message->call_moment = transaction->moment;
 	memcpy(message->moved, transaction->moved, sizeof(message->moved));
 	if (message->has_procedure)
 		return;
@@ -47,7 +47,7 @@ match_describe(const struct rr_transaction *transaction, struct rr_message *mess
 static void
 match_decode_head(struct rr_transaction *transaction, struct rr_message *message)
 {
-	bool is_call = message->sent.place.from == transaction->caller;
+	bool is_call = message->sent.moment.from == transaction->caller;
 	const struct rr_head *head =
 		&transaction->heads[is_call ? RR_TRANSACTION_CALL : RR_TRANSACTION_REPLY];
 
@@ -145,24 +145,24 @@ match_alloc(struct rr_match *match)
 static struct rr_transaction *
 match_begin(struct rr_match *match, const struct rr_message *message)
 {
-	const struct rr_place *place = &message->sent.place;
-	struct rr_transaction *transaction = match_find(match, place, place->from, message->header.xid);
+	const struct rr_moment *moment = &message->sent.moment;
+	struct rr_transaction *transaction = match_find(match, moment, moment->from, message->header.xid);
 
 	if (transaction)
 		match_end(match, transaction);
 	transaction = match_alloc(match);
 	if (!transaction)
 		return NULL;
-	transaction->connection = place->connection;
-	transaction->caller = place->from;
+	transaction->connection = moment->connection;
+	transaction->caller = moment->from;
 	transaction->xid = message->header.xid;
-	transaction->place = *place;
+	transaction->moment = *moment;
 	transaction->has_procedure = message->has_procedure;
 	transaction->prog = message->prog;
 	transaction->vers = message->vers;
 	transaction->proc = message->proc;
 	rr_map_add(&match->transactions, &transaction->link,
-		match_key(place->connection, place->from, message->header.xid));
+		match_key(moment->connection, moment->from, message->header.xid));
 	rr_list_append(&match->ages, &transaction->age);
 	match->count++;
 	return transaction;
@@ -244,9 +244,9 @@ match_done(struct rr_match *match, struct rr_transaction *transaction, struct rr
 void
 rr_match_message(struct rr_match *match, struct rr_message *message, struct rpcrdma_bytes data)
 {
-	const struct rr_place *place = &message->sent.place;
-	struct rr_transaction *answered = match_find(match, place, !place->from, message->header.xid);
-	struct rr_transaction *own = match_find(match, place, place->from, message->header.xid);
+	const struct rr_moment *moment = &message->sent.moment;
+	struct rr_transaction *answered = match_find(match, moment, !moment->from, message->header.xid);
+	struct rr_transaction *own = match_find(match, moment, moment->from, message->header.xid);
 
 	message->kind = match_kind(message, answered);
 	switch (message->kind) {

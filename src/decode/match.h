@@ -52,7 +52,7 @@ struct rr_transaction {
 	bool is_answered; /* it has a reply, which is being pulled */
 	bool has_procedure;
 	uint32_t prog, vers, proc;
-	struct rr_place place; /* of the call */
+	struct rr_moment moment; /* of the call */
 	struct rr_decode_region *regions[RR_TRANSACTION_PARTS];
 	uint32_t region_counts[RR_TRANSACTION_PARTS];
 	size_t region_sizes[RR_TRANSACTION_PARTS]; /* octets of the arrays */
@@ -82,17 +82,17 @@ void rr_match_free(struct rr_match *match);
  * if the message is held back. */
 void rr_match_message(struct rr_match *match, struct rr_message *message, struct rpcrdma_bytes data);
 
-/* Notes that an RDMA Write, or a Read Response, which the side at place sent, moved octets: counts them for
+/* Notes that an RDMA Write, or a Read Response, which the side at moment sent, moved octets: counts them for
  * the transaction, and keeps them if they belong to the front of a message. Emits the message that is held
  * back if its front is now complete. Returns the region that the octets belong to, or NULL if the region is
  * not known. */
 const struct rr_decode_region *rr_match_moved(
-	struct rr_match *match, const struct rr_place *place, const struct rr_op *op);
+	struct rr_match *match, const struct rr_moment *moment, const struct rr_op *op);
 
-/* Returns the region that an operation accesses, or NULL if the region is not known. place names the side
+/* Returns the region that an operation accesses, or NULL if the region is not known. moment names the side
  * that sent the operation. */
 struct rr_decode_region *rr_match_region(
-	const struct rr_match *match, const struct rr_place *place, const struct rr_op *op);
+	const struct rr_match *match, const struct rr_moment *moment, const struct rr_op *op);
 
 /* Ends all transactions of a connection, and emits the messages that they hold back. */
 void rr_match_end_connection(struct rr_match *match, uint32_t connection);

@@ -167,12 +167,12 @@ rr_match_remove_regions(struct rr_match *match, struct rr_transaction *transacti
 /* ---- Operations ---- */
 
 struct rr_decode_region *
-rr_match_region(const struct rr_match *match, const struct rr_place *place, const struct rr_op *op)
+rr_match_region(const struct rr_match *match, const struct rr_moment *moment, const struct rr_op *op)
 {
 	/* A Read Response comes from the owner of the memory; every other operation goes to the owner. */
-	uint8_t owner = op->kind == RR_OP_READ_RESPONSE ? place->from : !place->from;
+	uint8_t owner = op->kind == RR_OP_READ_RESPONSE ? moment->from : !moment->from;
 	struct rr_map_link *link =
-		rr_map_find(&match->regions, region_key(place->connection, owner, op->handle));
+		rr_map_find(&match->regions, region_key(moment->connection, owner, op->handle));
 	struct rr_decode_region *region = link ? rr_container(link, struct rr_decode_region, link) : NULL;
 
 	for (int i = 0; region && i < SAME_HANDLES; i++) {
@@ -228,15 +228,15 @@ static bool
 region_is_of_held(const struct rr_decode_region *region)
 {
 	const struct rr_transaction *transaction = region->transaction;
-	bool is_call = transaction->held.sent.place.from == transaction->caller;
+	bool is_call = transaction->held.sent.moment.from == transaction->caller;
 
 	return is_call == (region->kind == RR_REGION_CALL);
 }
 
 const struct rr_decode_region *
-rr_match_moved(struct rr_match *match, const struct rr_place *place, const struct rr_op *op)
+rr_match_moved(struct rr_match *match, const struct rr_moment *moment, const struct rr_op *op)
 {
-	struct rr_decode_region *region = rr_match_region(match, place, op);
+	struct rr_decode_region *region = rr_match_region(match, moment, op);
 	struct rr_head *head;
 
 	if (!region)

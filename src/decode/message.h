@@ -38,19 +38,19 @@ enum rr_region_kind {
 	RR_REGIONS
 };
 
-/* The place of a message in the capture. */
-struct rr_place {
+/* The moment at which a message was captured: when, on which connection, from which side. */
+struct rr_moment {
 	uint64_t frame; /* number of the packet that completed it, from 1 */
 	uint64_t time;  /* since the epoch, ns */
 	uint32_t connection;
 	uint8_t from; /* the side that sent it: 0, which opened the connection, or 1 */
-	/* Both ends; valid until the callback that gets the place returns. */
+	/* Both ends; valid until the callback that gets the moment returns. */
 	const struct rr_packet_end *ends;
 };
 
 /* Describes how a message was sent. */
 struct rr_sent {
-	struct rr_place place;
+	struct rr_moment moment;
 	uint32_t size, msn; /* size: octets of the Send; msn: the message number that DDP gave it */
 	bool is_cut;        /* octets of it were not captured: what is behind them is not decoded */
 	bool invalidates;
@@ -72,7 +72,7 @@ struct rr_message {
 	bool has_procedure;
 	uint32_t prog, vers, proc;
 	bool is_paired; /* the call of its transaction was captured, and the members below are set */
-	struct rr_place call_place;
+	struct rr_moment call_moment;
 	uint64_t moved[RR_REGIONS]; /* octets that RDMA had moved for the transaction, by the kind of chunk */
 };
 

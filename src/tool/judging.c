@@ -26,7 +26,7 @@ judging_found(void *ctx, const struct rr_finding *finding)
 {
 	struct rr_judging *judging = ctx;
 	const struct rr_rule_text *rule = &rr_rules[finding->rule];
-	const struct rr_place *place = &finding->place;
+	const struct rr_moment *moment = &finding->moment;
 	char source[RR_DECODE_END_TEXT], target[RR_DECODE_END_TEXT];
 	bool is_must = rule->level == RR_RULE_MUST;
 	char xid[sizeof(" XID 0x12345678")] = "";
@@ -38,8 +38,8 @@ judging_found(void *ctx, const struct rr_finding *finding)
 	if (finding->has_xid)
 		snprintf(xid, sizeof(xid), " XID 0x%08" PRIx32, finding->xid);
 	rr_tool_warn(judging->tool, "%s > %s%s: %s %s (%s): %s: %s%s%s%s",
-		rr_decode_end_text(&place->ends[place->from], source),
-		rr_decode_end_text(&place->ends[!place->from], target), xid, rule->row,
+		rr_decode_end_text(&moment->ends[moment->from], source),
+		rr_decode_end_text(&moment->ends[!moment->from], target), xid, rule->row,
 		is_must ? "MUST" : "remark", rule->section, rule->text, finding->detail,
 		rule->known ? " [known of " : "", rule->known ? rule->known : "", rule->known ? "]" : "");
 }

@@ -239,29 +239,29 @@ found_message(void *ctx, const struct rr_message *message)
 }
 
 static void
-found_opened(void *ctx, const struct rr_place *place, const struct rr_handshake *handshake)
+found_opened(void *ctx, const struct rr_moment *moment, const struct rr_handshake *handshake)
 {
-	(void)place;
+	(void)moment;
 	(void)handshake;
 	((struct found *)ctx)->opened++;
 }
 
 static void
-found_operation(void *ctx, const struct rr_place *place, const struct rr_op *op,
+found_operation(void *ctx, const struct rr_moment *moment, const struct rr_op *op,
 	const struct rr_decode_region *region)
 {
-	(void)place;
+	(void)moment;
 	(void)op;
 	(void)region;
 	((struct found *)ctx)->operations++;
 }
 
 static void
-found_note(void *ctx, const struct rr_place *place, const char *text)
+found_note(void *ctx, const struct rr_moment *moment, const char *text)
 {
 	struct found *found = ctx;
 
-	(void)place;
+	(void)moment;
 	snprintf(found->note, sizeof(found->note), "%s", text);
 	found->notes++;
 }

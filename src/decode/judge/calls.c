@@ -47,7 +47,7 @@ call_is_missed(struct rr_judge *judge, const struct rr_judge_connection *connect
 	uint32_t later = connection->sides[call->caller].replies - call->replies;
 
 	if (!call->answered && !call->is_plain && rr_judge_is_whole(connection) && later >= CALL_LONG_AGO)
-		rr_judge_find(judge, RR_RULE_UNANSWERED, &call->place, &call->xid,
+		rr_judge_find(judge, RR_RULE_UNANSWERED, &call->moment, &call->xid,
 			"%u other calls were answered since", later);
 }
 
@@ -123,9 +123,9 @@ call_begin(const struct rr_judged *judged)
 		judged->connection->lossy = true;
 		return NULL;
 	}
-	call->place = *judged->place;
-	/* The ends in judged->place are valid only during this callback. */
-	call->place.ends = judged->connection->ends;
+	call->moment = *judged->moment;
+	/* The ends in judged->moment are valid only during this callback. */
+	call->moment.ends = judged->connection->ends;
 	call->connection = judged->connection->number;
 	call->caller = judged->from;
 	call->xid = judged->xid;
@@ -180,7 +180,7 @@ rr_judge_call(const struct rr_judged *judged)
 
 	if (call && !call->answered && !call->is_plain)
 		rr_judge_message(judged, RR_RULE_TWICE, "the other one is in frame %llu",
-			(unsigned long long)call->place.frame);
+			(unsigned long long)call->moment.frame);
 	rr_judge_call_begins(judged);
 	call_version(judged);
 	rr_judge_chunk_kinds(judged);

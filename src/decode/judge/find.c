@@ -9,12 +9,12 @@
 enum { JUDGE_DETAIL = 160 }; /* octets of a finding's text, which is cut if it is longer */
 
 void
-rr_judge_find(struct rr_judge *judge, enum rr_rule rule, const struct rr_place *place, const uint32_t *xid,
+rr_judge_find(struct rr_judge *judge, enum rr_rule rule, const struct rr_moment *moment, const uint32_t *xid,
 	const char *format, ...)
 {
 	char detail[JUDGE_DETAIL];
 	const struct rr_finding finding = {
-		.rule = rule, .place = *place, .has_xid = xid, .xid = xid ? *xid : 0, .detail = detail
+		.rule = rule, .moment = *moment, .has_xid = xid, .xid = xid ? *xid : 0, .detail = detail
 	};
 	va_list arguments;
 

@@ -109,7 +109,7 @@ header_malformed(const struct rr_judged *judged)
 
 	switch (judged->message->result) {
 	case RR_HEADER_SHORT:
-		rr_judge_find(judged->judge, RR_RULE_MALFORMED, judged->place, NULL,
+		rr_judge_find(judged->judge, RR_RULE_MALFORMED, judged->moment, NULL,
 			"%u octets are too few for a header", judged->message->sent.size);
 		return;
 	case RR_HEADER_MALFORMED:

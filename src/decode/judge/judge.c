@@ -41,13 +41,13 @@ judge_oldest(const struct rr_judge *judge)
 		       : rr_container(judge->connection_ages.next, struct rr_judge_connection, age);
 }
 
-/* Returns what the judge keeps about the connection of the place. If this connection is new, makes an
+/* Returns what the judge keeps about the connection of the moment. If this connection is new, makes an
  * entry for it; if there are too many, the oldest connection is removed first. Returns NULL if there is
  * no memory. */
 static struct rr_judge_connection *
-judge_connection(struct rr_judge *judge, const struct rr_place *place)
+judge_connection(struct rr_judge *judge, const struct rr_moment *moment)
 {
-	struct rr_map_link *link = rr_map_find(&judge->connections, place->connection);
+	struct rr_map_link *link = rr_map_find(&judge->connections, moment->connection);
 	struct rr_judge_connection *connection;
 
 	if (link)
@@ -57,11 +57,11 @@ judge_connection(struct rr_judge *judge, const struct rr_place *place)
 	connection = rr_decode_alloc(&judge->memory, sizeof(*connection));
 	if (!connection)
 		return NULL;
-	connection->number = place->connection;
-	memcpy(connection->ends, place->ends, sizeof(connection->ends));
+	connection->number = moment->connection;
+	memcpy(connection->ends, moment->ends, sizeof(connection->ends));
 	judge_side_init(&connection->sides[0]);
 	judge_side_init(&connection->sides[1]);
-	rr_map_add(&judge->connections, &connection->link, place->connection);
+	rr_map_add(&judge->connections, &connection->link, moment->connection);
 	rr_list_append(&judge->connection_ages, &connection->age);
 	return connection;
 }
@@ -98,13 +98,13 @@ static void
 judge_sent(void *ctx, const struct rr_message *message)
 {
 	struct rr_judge *judge = ctx;
-	const struct rr_place *place = &message->sent.place;
+	const struct rr_moment *moment = &message->sent.moment;
 	const struct rr_judged judged = { .judge = judge,
-		.connection = judge_connection(judge, place),
+		.connection = judge_connection(judge, moment),
 		.message = message,
-		.place = place,
+		.moment = moment,
 		.xid = message->header.xid,
-		.from = place->from };
+		.from = moment->from };
 
 	if (!judged.connection)
 		return;
@@ -141,65 +141,66 @@ judge_message(void *ctx, const struct rr_message *message)
 /* Handles a handshake, the message by which a side takes its part in opening the connection: its private data
  * announces what the side supports. */
 static void
-judge_opened(void *ctx, const struct rr_place *place, const struct rr_handshake *handshake)
+judge_opened(void *ctx, const struct rr_moment *moment, const struct rr_handshake *handshake)
 {
 	struct rr_judge *judge = ctx;
-	struct rr_judge_connection *connection = judge_connection(judge, place);
+	struct rr_judge_connection *connection = judge_connection(judge, moment);
 
 	if (connection)
-		rr_judge_opened(judge, connection, place, handshake);
+		rr_judge_opened(judge, connection, moment, handshake);
 }
 
 /* Checks an RDMA Read or Write. The region that the decoder found for it is not used, because the judge keeps
  * regions of its own. */
 static void
-judge_operation(void *ctx, const struct rr_place *place, const struct rr_op *op,
+judge_operation(void *ctx, const struct rr_moment *moment, const struct rr_op *op,
 	const struct rr_decode_region *region)
 {
 	struct rr_judge *judge = ctx;
-	const struct rr_judge_connection *connection = judge_connection(judge, place);
+	const struct rr_judge_connection *connection = judge_connection(judge, moment);
 
 	(void)region;
 	if (connection && op->kind != RR_OP_TERMINATE)
-		rr_judge_operation(judge, connection, place, op);
+		rr_judge_operation(judge, connection, moment, op);
 }
 
 static void
-judge_segment(void *ctx, const struct rr_place *place, const struct rr_ddp_header *header,
+judge_segment(void *ctx, const struct rr_moment *moment, const struct rr_ddp_header *header,
 	struct rpcrdma_bytes payload)
 {
 	struct rr_judge *judge = ctx;
-	struct rr_judge_connection *connection = judge_connection(judge, place);
+	struct rr_judge_connection *connection = judge_connection(judge, moment);
 
 	if (connection)
-		rr_judge_segment(judge, connection, place, header, payload);
+		rr_judge_segment(judge, connection, moment, header, payload);
 }
 
 /* Ignores a note, which is for people. The sink must have this function. */
 static void
-judge_note(void *ctx, const struct rr_place *place, const char *text)
+judge_note(void *ctx, const struct rr_moment *moment, const char *text)
 {
 	(void)ctx;
-	(void)place;
+	(void)moment;
 	(void)text;
 }
 
 /* Notes that octets of the connection are missing in the capture. From now on, rules that depend on earlier
  * messages are not applied to the connection, because these messages may be among the missing octets. */
 static void
-judge_lost(void *ctx, const struct rr_place *place)
+judge_lost(void *ctx, const struct rr_moment *moment)
 {
-	struct rr_judge_connection *connection = judge_connection(ctx, place);
+	struct rr_judge_connection *connection = judge_connection(ctx, moment);
 
 	if (connection)
 		connection->lossy = true;
 }
 
-/* Reports that the sender at place refused a Send of the other side, because no Receive was posted for it. */
+/* Reports that the sender that moment names refused a Send of the other side, because no Receive was posted
+ * for it. */
 static void
-judge_starved(void *ctx, const struct rr_place *place)
+judge_starved(void *ctx, const struct rr_moment *moment)
 {
-	rr_judge_find(ctx, RR_RULE_NO_RECEIVE, place, NULL, "the receiver's adapter said so");
+	rr_judge_find(ctx, RR_RULE_NO_RECEIVE, moment, NULL, "the receiver's adapter said so");
 }
 
 /* ---- The judge ---- */

@@ -80,7 +80,7 @@ extern const struct rr_rule_text rr_rules[RR_RULES];
 
 struct rr_finding {
 	enum rr_rule rule;
-	struct rr_place place;
+	struct rr_moment moment;
 	bool has_xid; /* the finding belongs to the transaction with this XID */
 	uint32_t xid;
 	const char *detail; /* the numbers of this finding, as text; valid until the callback returns */

@@ -36,7 +36,7 @@ struct rr_judge_region {
 struct rr_judge_call {
 	struct rr_map_link link; /* by connection, caller and XID */
 	struct rr_list age;
-	struct rr_place place; /* of the message */
+	struct rr_moment moment; /* of the message */
 	uint32_t connection, xid, version;
 	uint8_t caller;
 	bool answered, provided; /* provided: the reply is in a Read chunk, and no RDMA_DONE has come */
@@ -128,8 +128,8 @@ struct rr_judge {
 /* Tells whether the connection is whole: all of its messages so far are known, from its handshakes on. */
 bool rr_judge_is_whole(const struct rr_judge_connection *connection);
 
-/* Reports a finding at a place. xid is NULL if the finding belongs to no transaction. */
-void rr_judge_find(struct rr_judge *judge, enum rr_rule rule, const struct rr_place *place,
+/* Reports a finding at a moment. xid is NULL if the finding belongs to no transaction. */
+void rr_judge_find(struct rr_judge *judge, enum rr_rule rule, const struct rr_moment *moment,
 	const uint32_t *xid, const char *format, ...) __attribute__((format(printf, 5, 6)));
 
 /* A message that is being judged, as a value that functions pass on. */
@@ -137,21 +137,21 @@ struct rr_judged {
 	struct rr_judge *judge;
 	struct rr_judge_connection *connection;
 	const struct rr_message *message;
-	const struct rr_place *place;
+	const struct rr_moment *moment;
 	uint32_t xid;
 	uint8_t from;
 };
 
 /* Reports a finding on the message that is being judged. */
 #define rr_judge_message(judged, rule, ...)                                                                  \
-	rr_judge_find((judged)->judge, rule, (judged)->place, &(judged)->xid, __VA_ARGS__)
+	rr_judge_find((judged)->judge, rule, (judged)->moment, &(judged)->xid, __VA_ARGS__)
 
 /* header.c: checks what a message shows alone. */
 void rr_judge_header(const struct rr_judged *judged);
 
 /* sides.c: checks what both sides had announced and granted before a message. */
 void rr_judge_opened(struct rr_judge *judge, struct rr_judge_connection *connection,
-	const struct rr_place *place, const struct rr_handshake *handshake);
+	const struct rr_moment *moment, const struct rr_handshake *handshake);
 void rr_judge_size(const struct rr_judged *judged);
 void rr_judge_grant(const struct rr_judged *judged);
 void rr_judge_optional(const struct rr_judged *judged);
@@ -177,7 +177,7 @@ void rr_judge_done(const struct rr_judged *judged);
 
 /* tcp.c: looks for NFS calls in a TCP connection that is not MPA. Returns true if no more of the
  * connection is wanted. */
-bool rr_judge_foreign(void *ctx, const struct rr_place *place, struct rpcrdma_bytes data);
+bool rr_judge_foreign(void *ctx, const struct rr_moment *moment, struct rpcrdma_bytes data);
 
 /* returned.c: checks the chunks that a reply returns, and the handle that it invalidates. */
 void rr_judge_returned(const struct rr_judged *judged, const struct rr_judge_call *call);
@@ -188,12 +188,12 @@ bool rr_judge_offer(struct rr_judge *judge, struct rr_judge_call *call, const st
 bool rr_judge_provide(struct rr_judge *judge, struct rr_judge_call *call, const struct rr_message *message);
 void rr_judge_withdraw(struct rr_judge *judge, struct rr_judge_call *call);
 void rr_judge_operation(struct rr_judge *judge, const struct rr_judge_connection *connection,
-	const struct rr_place *place, const struct rr_op *op);
+	const struct rr_moment *moment, const struct rr_op *op);
 void rr_judge_overlaps(const struct rr_judged *judged, const struct rr_judge_call *call);
 
 /* segments.c: checks DDP segments. */
 void rr_judge_segment(struct rr_judge *judge, struct rr_judge_connection *connection,
-	const struct rr_place *place, const struct rr_ddp_header *header, struct rpcrdma_bytes payload);
+	const struct rr_moment *moment, const struct rr_ddp_header *header, struct rpcrdma_bytes payload);
 
 /* nfs.c: checks the chunks of procedures of NFS. */
 void rr_judge_chunk_kinds(const struct rr_judged *judged);

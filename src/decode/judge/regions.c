@@ -191,7 +191,7 @@ region_find(const struct rr_judge *judge, uint32_t connection, uint8_t owner, co
 /* Checks an RDMA operation against the region (the segment of offered memory) that it is for: the direction,
  * the bounds, the order, and that the call has no reply yet. Notes how far the region is filled or read. */
 static void
-region_moved(struct rr_judge *judge, const struct rr_place *place, const struct rr_op *op,
+region_moved(struct rr_judge *judge, const struct rr_moment *moment, const struct rr_op *op,
 	struct rr_judge_region *region)
 {
 	const uint32_t *xid = &region->call->xid;
@@ -200,49 +200,49 @@ region_moved(struct rr_judge *judge, const struct rr_place *place, const struct 
 	uint64_t at = op->offset - region->segment.offset;
 
 	if (is_write != is_for_writes) {
-		rr_judge_find(judge, RR_RULE_DIRECTION, place, xid, "handle 0x%08x", op->handle);
+		rr_judge_find(judge, RR_RULE_DIRECTION, moment, xid, "handle 0x%08x", op->handle);
 		return;
 	}
 	if (op->length == 0) {
 		if (region->segment.length == 0)
-			rr_judge_find(judge, RR_RULE_EMPTY_SEGMENT, place, xid, "handle 0x%08x", op->handle);
+			rr_judge_find(judge, RR_RULE_EMPTY_SEGMENT, moment, xid, "handle 0x%08x", op->handle);
 		return;
 	}
 	if (!region_contains(region, op)) {
-		rr_judge_find(judge, RR_RULE_OUTSIDE, place, xid,
+		rr_judge_find(judge, RR_RULE_OUTSIDE, moment, xid,
 			"%u octets at 0x%llx, and the segment has %u at 0x%llx", op->length,
 			(unsigned long long)op->offset, region->segment.length,
 			(unsigned long long)region->segment.offset);
 		return;
 	}
 	if (region->call->answered && region->kind != RR_REGION_PROVIDED) {
-		rr_judge_find(judge, RR_RULE_LATE, place, xid, "handle 0x%08x", op->handle);
+		rr_judge_find(judge, RR_RULE_LATE, moment, xid, "handle 0x%08x", op->handle);
 		return;
 	}
 	if (is_write && at != region->moved)
-		rr_judge_find(judge, RR_RULE_ORDER, place, xid, "at octet %llu of the segment, after %llu",
+		rr_judge_find(judge, RR_RULE_ORDER, moment, xid, "at octet %llu of the segment, after %llu",
 			(unsigned long long)at, (unsigned long long)region->moved);
 	region->moved = at + op->length;
 }
 
-/* Checks an RDMA Write or a Read Request of the side place->from against the memory that the other side has
+/* Checks an RDMA Write or a Read Request of the side moment->from against the memory that the other side has
  * offered: reports it if no memory with its handle was offered; otherwise region_moved() checks it. A Read
  * Response is not checked, because its Request was. Nothing is checked unless the connection is whole
  * (judge_private.h), as the offer may be in a message that was not captured. */
 void
 rr_judge_operation(struct rr_judge *judge, const struct rr_judge_connection *connection,
-	const struct rr_place *place, const struct rr_op *op)
+	const struct rr_moment *moment, const struct rr_op *op)
 {
 	struct rr_judge_region *region;
 
 	if (op->kind == RR_OP_READ_RESPONSE || !rr_judge_is_whole(connection))
 		return;
-	region = region_find(judge, connection->number, !place->from, op);
+	region = region_find(judge, connection->number, !moment->from, op);
 	if (region) {
-		region_moved(judge, place, op, region);
+		region_moved(judge, moment, op, region);
 		return;
 	}
 	/* RFC 6581, 4.1: the first operation of MPA's peer-to-peer mode may be empty. */
 	if (op->length > 0)
-		rr_judge_find(judge, RR_RULE_NOT_OFFERED, place, NULL, "handle 0x%08x", op->handle);
+		rr_judge_find(judge, RR_RULE_NOT_OFFERED, moment, NULL, "handle 0x%08x", op->handle);
 }

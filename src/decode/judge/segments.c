@@ -13,7 +13,7 @@
  * Only the last segment of a message has the flag L, behind which the next message must begin. After a wrong
  * segment, checking goes on behind that segment. */
 static void
-segment_untagged(struct rr_judge *judge, struct rr_judge_side *side, const struct rr_place *place,
+segment_untagged(struct rr_judge *judge, struct rr_judge_side *side, const struct rr_moment *moment,
 	const struct rr_ddp_header *header, uint32_t length)
 {
 	/* side->mo is the offset that this segment must have. If it is 0, this segment begins a message. */
@@ -21,7 +21,7 @@ segment_untagged(struct rr_judge *judge, struct rr_judge_side *side, const struc
 	uint32_t msn = side->msn[header->queue] + is_first;
 
 	if (header->msn != msn || header->mo != side->mo[header->queue])
-		rr_judge_find(judge, RR_RULE_SEND_SEGMENTS, place, NULL,
+		rr_judge_find(judge, RR_RULE_SEND_SEGMENTS, moment, NULL,
 			"queue %u, MSN %u, offset %u, where MSN %u and offset %u are due", header->queue,
 			header->msn, header->mo, msn, side->mo[header->queue]);
 	side->msn[header->queue] = header->msn;
@@ -52,14 +52,14 @@ segment_read_request(struct rr_judge_side *side, struct rpcrdma_bytes payload)
  * Request asks for. reader is the side that sent the Requests; its oldest Request is the one that is
  * answered. */
 static void
-segment_read_response(struct rr_judge *judge, struct rr_judge_side *reader, const struct rr_place *place,
+segment_read_response(struct rr_judge *judge, struct rr_judge_side *reader, const struct rr_moment *moment,
 	const struct rr_ddp_header *header, uint32_t length)
 {
 	struct rr_judge_read *due = reader->reads;
 
 	if (reader->read_count == 0 || due->stag != header->stag || due->to != header->to ||
 		length > due->left || header->last != (length == due->left)) {
-		rr_judge_find(judge, RR_RULE_READ_RESPONSE, place, NULL,
+		rr_judge_find(judge, RR_RULE_READ_RESPONSE, moment, NULL,
 			"%u octets%s for sink 0x%08x at 0x%llx, where %u for 0x%08x at 0x%llx are due",
 			length, header->last ? ", the last ones," : "", header->stag,
 			(unsigned long long)header->to, reader->read_count ? due->left : 0,
@@ -74,19 +74,20 @@ segment_read_response(struct rr_judge *judge, struct rr_judge_side *reader, cons
 		memmove(reader->reads, reader->reads + 1, --reader->read_count * sizeof(*reader->reads));
 }
 
-/* Checks a DDP segment that the side place->from sent. Nothing is checked unless the connection is whole. */
+/* Checks a DDP segment that the side moment->from sent. Nothing is checked unless the connection is whole. */
 void
-rr_judge_segment(struct rr_judge *judge, struct rr_judge_connection *connection, const struct rr_place *place,
-	const struct rr_ddp_header *header, struct rpcrdma_bytes payload)
+rr_judge_segment(struct rr_judge *judge, struct rr_judge_connection *connection,
+	const struct rr_moment *moment, const struct rr_ddp_header *header, struct rpcrdma_bytes payload)
 {
-	struct rr_judge_side *side = &connection->sides[place->from];
+	struct rr_judge_side *side = &connection->sides[moment->from];
 
 	if (!rr_judge_is_whole(connection))
 		return;
 	if (!header->tagged)
-		segment_untagged(judge, side, place, header, payload.length);
+		segment_untagged(judge, side, moment, header, payload.length);
 	if (header->opcode == RR_RDMAP_READ_REQUEST)
 		segment_read_request(side, payload);
 	if (header->opcode == RR_RDMAP_READ_RESPONSE)
-		segment_read_response(judge, &connection->sides[!place->from], place, header, payload.length);
+		segment_read_response(
+			judge, &connection->sides[!moment->from], moment, header, payload.length);
 }

@@ -44,14 +44,14 @@ side_remember(struct rr_judge *judge, const struct rr_judge_connection *connecti
 	past->thresholds[1] = side_threshold(connection, 1);
 }
 
-/* Notes that the handshake of the side place->from was captured, and what its private data announces. After a
- * reply, both sides have announced, and the inline thresholds of the connection are remembered for later
+/* Notes that the handshake of the side moment->from was captured, and what its private data announces. After
+ * a reply, both sides have announced, and the inline thresholds of the connection are remembered for later
  * connections. */
 void
-rr_judge_opened(struct rr_judge *judge, struct rr_judge_connection *connection, const struct rr_place *place,
-	const struct rr_handshake *handshake)
+rr_judge_opened(struct rr_judge *judge, struct rr_judge_connection *connection,
+	const struct rr_moment *moment, const struct rr_handshake *handshake)
 {
-	struct rr_judge_side *side = &connection->sides[place->from];
+	struct rr_judge_side *side = &connection->sides[moment->from];
 	const struct rpcrdma_bytes *bytes = &handshake->private_data;
 	struct rr_private_data data;
 

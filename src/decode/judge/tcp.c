@@ -22,7 +22,7 @@ tcp_same_hosts(const struct rr_judge_connection *connection, const struct rr_pac
  * calls do not count: programs send them over TCP to see whether a server runs. Returns true after a finding,
  * as one finding for each TCP connection is enough; false asks for later octets. */
 bool
-rr_judge_foreign(void *ctx, const struct rr_place *place, struct rpcrdma_bytes data)
+rr_judge_foreign(void *ctx, const struct rr_moment *moment, struct rpcrdma_bytes data)
 {
 	struct rpcrdma_message stream = { 0 };
 	struct rr_judge *judge = ctx;
@@ -40,9 +40,9 @@ rr_judge_foreign(void *ctx, const struct rr_place *place, struct rpcrdma_bytes d
 		const struct rr_judge_connection *connection =
 			rr_container(link, struct rr_judge_connection, age);
 
-		if (!connection->has_messages || !tcp_same_hosts(connection, place->ends))
+		if (!connection->has_messages || !tcp_same_hosts(connection, moment->ends))
 			continue;
-		rr_judge_find(judge, RR_RULE_TCP, place, &call.xid, "the RDMA connection is number %u",
+		rr_judge_find(judge, RR_RULE_TCP, moment, &call.xid, "the RDMA connection is number %u",
 			connection->number);
 		return true;
 	}

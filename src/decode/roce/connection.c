@@ -13,22 +13,22 @@ void
 rr_roce_segment(const struct rr_roce_at *at, const struct rr_rdmap_segment *segment)
 {
 	struct rr_roce_side *sides = at->connection->sides;
-	struct rr_place place =
-		rr_decode_place(at->shared, at->connection->number, at->from, at->connection->ends);
+	struct rr_moment moment =
+		rr_decode_moment(at->shared, at->connection->number, at->from, at->connection->ends);
 	struct rr_op op;
 
 	rr_rdmap_take(&sides[at->from].rdmap, &sides[!at->from].rdmap, at->shared->memory, segment, &op);
-	rr_decode_operation(at->shared, &place, &op);
+	rr_decode_operation(at->shared, &moment, &op);
 }
 
 /* Passes a note, a text for people, to the sink. The note is about packets that side at->from sent. */
 static void
 roce_note(const struct rr_roce_at *at, const char *text)
 {
-	struct rr_place place =
-		rr_decode_place(at->shared, at->connection->number, at->from, at->connection->ends);
+	struct rr_moment moment =
+		rr_decode_moment(at->shared, at->connection->number, at->from, at->connection->ends);
 
-	at->shared->sink->note(at->shared->sink->ctx, &place, text);
+	at->shared->sink->note(at->shared->sink->ctx, &moment, text);
 }
 
 /* ---- Requests, in order ---- */
@@ -130,15 +130,15 @@ static void
 roce_lose(const struct rr_roce_at *at, uint32_t packets)
 {
 	struct rr_roce_side *side = &at->connection->sides[at->from];
-	struct rr_place place =
-		rr_decode_place(at->shared, at->connection->number, at->from, at->connection->ends);
+	struct rr_moment moment =
+		rr_decode_moment(at->shared, at->connection->number, at->from, at->connection->ends);
 
 	at->shared->counters.lost_packets += packets;
 	rr_rdmap_lose(&side->rdmap);
 	side->has_write = false;
 	side->mo = 0;
 	roce_note(at, "packets are missing in the capture");
-	rr_decode_lost(at->shared, &place);
+	rr_decode_lost(at->shared, &moment);
 }
 
 /* Decodes the held requests of the side at->from that come next in the order of PSNs. A request is held if
@@ -176,12 +176,12 @@ roce_requests(const struct rr_roce_at *at, bool skip)
 static void
 roce_refused(const struct rr_roce_at *at, uint8_t syndrome, const char *nak)
 {
-	struct rr_place place =
-		rr_decode_place(at->shared, at->connection->number, at->from, at->connection->ends);
+	struct rr_moment moment =
+		rr_decode_moment(at->shared, at->connection->number, at->from, at->connection->ends);
 
 	roce_note(at, nak);
 	if (rr_roce_is_starved(syndrome) && at->shared->sink->starved)
-		at->shared->sink->starved(at->shared->sink->ctx, &place);
+		at->shared->sink->starved(at->shared->sink->ctx, &moment);
 }
 
 /* Handles an acknowledgement that the side at->from sent, for requests of the other side. A negative one is
@@ -195,8 +195,8 @@ roce_acknowledged(const struct rr_roce_at *at, const struct rr_roce_packet *pack
 	const struct rr_roce_at other = { at->shared, at->connection, !at->from };
 	struct rr_roce_side *side = &at->connection->sides[!at->from];
 	const char *nak = rr_roce_nak_name(packet->syndrome);
-	struct rr_place place =
-		rr_decode_place(at->shared, at->connection->number, !at->from, at->connection->ends);
+	struct rr_moment moment =
+		rr_decode_moment(at->shared, at->connection->number, !at->from, at->connection->ends);
 
 	if (packet->kind == RR_ROCE_ACKNOWLEDGE && nak) {
 		roce_refused(at, packet->syndrome, nak);
@@ -204,7 +204,7 @@ roce_acknowledged(const struct rr_roce_at *at, const struct rr_roce_packet *pack
 	}
 	if (side->has_next && rr_roce_ahead(packet->psn, side->next) < RR_ROCE_PSN_HALF &&
 		rr_roce_ahead(packet->psn, side->next) >= side->slack)
-		rr_decode_lost(at->shared, &place);
+		rr_decode_lost(at->shared, &moment);
 	if (!side->requests.first ||
 		rr_roce_ahead(packet->psn, side->requests.first->packet.psn) >= RR_ROCE_PSN_HALF)
 		return;

@@ -248,14 +248,14 @@ table_manager(struct rr_roce_table *table, const struct rr_packet *packet, const
 	bool is_request = cm->kind == RR_CM_REQUEST;
 	struct rr_roce_connection *connection = is_request ? table_request(table, packet, cm)
 							   : table_requested(table, packet, 1, cm->remote_id);
-	struct rr_place place;
+	struct rr_moment moment;
 
 	if (!connection || (!is_request && connection->sides[1].has_qp))
 		return;
 	if (cm->kind == RR_CM_REPLY)
 		table_open(&connection->sides[1], cm);
-	place = rr_decode_place(table->shared, connection->number, !is_request, connection->ends);
-	table->shared->sink->opened(table->shared->sink->ctx, &place, &handshake);
+	moment = rr_decode_moment(table->shared, connection->number, !is_request, connection->ends);
+	table->shared->sink->opened(table->shared->sink->ctx, &moment, &handshake);
 }
 
 /* ---- The table ---- */

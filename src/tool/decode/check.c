@@ -20,7 +20,7 @@ check_text(const struct rr_decode *decode, const struct rr_finding *finding)
 {
 	const struct rr_rule_text *rule = &rr_rules[finding->rule];
 
-	rr_decode_text_place(decode, &finding->place);
+	rr_decode_text_moment(decode, &finding->moment);
 	if (finding->has_xid)
 		printf("XID 0x%08" PRIx32 " ", finding->xid);
 	printf("%s %s (%s): %s: %s", rule->row, check_level(rule->level), rule->section, rule->text,
@@ -42,7 +42,7 @@ check_json(const struct rr_finding *finding)
 {
 	const struct rr_rule_text *rule = &rr_rules[finding->rule];
 
-	rr_decode_json_place("finding", &finding->place);
+	rr_decode_json_moment("finding", &finding->moment);
 	if (finding->has_xid)
 		printf(",\"xid\":%" PRIu32, finding->xid);
 	check_member("row", rule->row);

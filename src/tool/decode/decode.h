@@ -34,7 +34,7 @@ int rr_decode_filter_add(struct rr_decode *decode, const char *text, struct rr_t
 bool rr_decode_filter_message(const struct rr_decode *decode, const struct rr_message *message);
 /* Tells whether an event that is no message meets all conditions of --filter. Only conditions on the
  * connection can hold for such an event. */
-bool rr_decode_filter_place(const struct rr_decode *decode, const struct rr_place *place);
+bool rr_decode_filter_moment(const struct rr_decode *decode, const struct rr_moment *moment);
 /* Tells whether a finding (a rule that was broken) meets all conditions of --filter. Only conditions on the
  * connection can hold for a finding, and conditions on the XID if the finding has one. */
 bool rr_decode_filter_finding(const struct rr_decode *decode, const struct rr_finding *finding);
@@ -47,9 +47,9 @@ struct rr_decode_sink rr_decode_json_sink(struct rr_decode *decode);
 
 /* Prints frame, time, connection and direction of a packet, as in "12 0.001234 [0] 192.0.2.1:1000 >
  * 192.0.2.2:20049 ". */
-void rr_decode_text_place(const struct rr_decode *decode, const struct rr_place *place);
+void rr_decode_text_moment(const struct rr_decode *decode, const struct rr_moment *moment);
 /* Prints an opening brace and the members that all JSON objects begin with; "event" has the value `event`. */
-void rr_decode_json_place(const char *event, const struct rr_place *place);
+void rr_decode_json_moment(const char *event, const struct rr_moment *moment);
 
 /* check.c, --check: judges the messages of the file, prints each one that breaks a rule, and a
  * summary. Returns an exit status. */
@@ -62,7 +62,7 @@ int rr_decode_file(const struct rr_tool *tool, struct rr_decode *decode, const s
 
 /* text_fields.c: prints the lines that --verbose adds to a message. */
 void rr_decode_text_fields(const struct rr_message *message);
-/* Prints the line of an RDMA operation, behind its place. region: the chunk whose octets it moves; NULL: not
+/* Prints the line of an RDMA operation, behind its moment. region: the chunk whose octets it moves; NULL: not
  * known. */
 void rr_decode_text_operation(const struct rr_op *op, const struct rr_decode_region *region);
 

@@ -98,7 +98,7 @@ filter_holds(const struct rr_decode_filter *filter, const struct rr_message *mes
 {
 	switch (filter->field) {
 	case RR_FILTER_XID: return message->header.xid == filter->number;
-	case RR_FILTER_CONNECTION: return message->sent.place.connection == filter->number;
+	case RR_FILTER_CONNECTION: return message->sent.moment.connection == filter->number;
 	default: return filter_procedure(filter, message);
 	}
 }
@@ -113,11 +113,11 @@ rr_decode_filter_message(const struct rr_decode *decode, const struct rr_message
 }
 
 bool
-rr_decode_filter_place(const struct rr_decode *decode, const struct rr_place *place)
+rr_decode_filter_moment(const struct rr_decode *decode, const struct rr_moment *moment)
 {
 	for (uint32_t i = 0; i < decode->filter_count; i++)
 		if (decode->filters[i].field != RR_FILTER_CONNECTION ||
-			decode->filters[i].number != place->connection)
+			decode->filters[i].number != moment->connection)
 			return false;
 	return true;
 }
@@ -128,7 +128,7 @@ rr_decode_filter_finding(const struct rr_decode *decode, const struct rr_finding
 	for (uint32_t i = 0; i < decode->filter_count; i++) {
 		const struct rr_decode_filter *filter = &decode->filters[i];
 
-		if (filter->field == RR_FILTER_CONNECTION && filter->number == finding->place.connection)
+		if (filter->field == RR_FILTER_CONNECTION && filter->number == finding->moment.connection)
 			continue;
 		if (filter->field != RR_FILTER_XID || !finding->has_xid || filter->number != finding->xid)
 			return false;

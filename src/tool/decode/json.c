@@ -23,16 +23,16 @@ json_number(const char *key, uint64_t number)
 }
 
 void
-rr_decode_json_place(const char *event, const struct rr_place *place)
+rr_decode_json_moment(const char *event, const struct rr_moment *moment)
 {
 	char text[RR_DECODE_END_TEXT];
 
 	printf("{\"event\":\"%s\"", event);
-	json_number("frame", place->frame);
-	printf(",\"time\":\"%" PRIu64 ".%09" PRIu64 "\"", place->time / RR_SECOND, place->time % RR_SECOND);
-	json_number("connection", place->connection);
-	json_name("source", rr_decode_end_text(&place->ends[place->from], text));
-	json_name("destination", rr_decode_end_text(&place->ends[!place->from], text));
+	json_number("frame", moment->frame);
+	printf(",\"time\":\"%" PRIu64 ".%09" PRIu64 "\"", moment->time / RR_SECOND, moment->time % RR_SECOND);
+	json_number("connection", moment->connection);
+	json_name("source", rr_decode_end_text(&moment->ends[moment->from], text));
+	json_name("destination", rr_decode_end_text(&moment->ends[!moment->from], text));
 }
 
 /* ---- Chunk lists ---- */
@@ -154,13 +154,13 @@ json_pair(const struct rr_message *message)
 {
 	static const char *const keys[RR_REGIONS] = { "read_octets", "call_octets", "written_octets",
 		"reply_octets", "provided_octets" };
-	int64_t latency = (int64_t)(message->sent.place.time - message->call_place.time);
+	int64_t latency = (int64_t)(message->sent.moment.time - message->call_moment.time);
 
 	/* A message that the caller of the transaction sends is no reply: it is the call itself, for example,
 	 * or RDMA_DONE. */
-	if (!message->is_paired || message->sent.place.from == message->call_place.from)
+	if (!message->is_paired || message->sent.moment.from == message->call_moment.from)
 		return;
-	json_number("call_frame", message->call_place.frame);
+	json_number("call_frame", message->call_moment.frame);
 	printf(",\"latency_ns\":%" PRId64, latency);
 	for (int kind = 0; kind < RR_REGIONS; kind++)
 		json_number(keys[kind], message->moved[kind]);
@@ -174,7 +174,7 @@ json_message(void *ctx, const struct rr_message *message)
 
 	if (!rr_decode_filter_message(ctx, message))
 		return;
-	rr_decode_json_place("message", &sent->place);
+	rr_decode_json_moment("message", &sent->moment);
 	json_name("kind", rr_decode_kind_name(message->kind));
 	json_name("header", rr_decode_result_name(message->result));
 	json_number("size", sent->size);
@@ -220,19 +220,19 @@ json_cm(const struct rr_cm *cm)
 /* Prints the object of a message that opens a connection: of MPA (iWARP), or of the connection manager
  * (RoCE). Its private data is shown if it is that of RPC-over-RDMA. */
 static void
-json_opened(void *ctx, const struct rr_place *place, const struct rr_handshake *handshake)
+json_opened(void *ctx, const struct rr_moment *moment, const struct rr_handshake *handshake)
 {
 	static const char *const cm_events[] = { "cm_request", "cm_reply", "cm_reject" };
 	const struct rpcrdma_bytes *bytes = &handshake->private_data;
 	struct rr_private_data data;
 
-	if (!rr_decode_filter_place(ctx, place))
+	if (!rr_decode_filter_moment(ctx, moment))
 		return;
 	if (handshake->mpa) {
-		rr_decode_json_place(handshake->mpa->reply ? "mpa_reply" : "mpa_request", place);
+		rr_decode_json_moment(handshake->mpa->reply ? "mpa_reply" : "mpa_request", moment);
 		json_mpa(handshake->mpa);
 	} else {
-		rr_decode_json_place(cm_events[handshake->kind], place);
+		rr_decode_json_moment(cm_events[handshake->kind], moment);
 		json_cm(handshake->cm);
 	}
 	if (handshake->has_depths) {
@@ -250,15 +250,15 @@ json_opened(void *ctx, const struct rr_place *place, const struct rr_handshake *
 /* Prints the object of an RDMA operation, with the chunk that it reads or writes if that is known. Without
  * --verbose, prints only a Terminate, which ends a connection with an error. */
 static void
-json_operation(void *ctx, const struct rr_place *place, const struct rr_op *op,
+json_operation(void *ctx, const struct rr_moment *moment, const struct rr_op *op,
 	const struct rr_decode_region *region)
 {
 	const struct rr_decode *decode = ctx;
 	struct rr_terminate terminate;
 
-	if (!rr_decode_filter_place(decode, place) || (!decode->verbose && op->kind != RR_OP_TERMINATE))
+	if (!rr_decode_filter_moment(decode, moment) || (!decode->verbose && op->kind != RR_OP_TERMINATE))
 		return;
-	rr_decode_json_place("operation", place);
+	rr_decode_json_moment("operation", moment);
 	json_name("operation", rr_decode_op_name(op->kind));
 	json_number("length", op->length);
 	if (op->kind != RR_OP_TERMINATE) {
@@ -276,11 +276,11 @@ json_operation(void *ctx, const struct rr_place *place, const struct rr_op *op,
 
 /* Prints the object of a note of the decoder on packets that are not decoded. */
 static void
-json_note(void *ctx, const struct rr_place *place, const char *text)
+json_note(void *ctx, const struct rr_moment *moment, const char *text)
 {
-	if (!rr_decode_filter_place(ctx, place))
+	if (!rr_decode_filter_moment(ctx, moment))
 		return;
-	rr_decode_json_place("note", place);
+	rr_decode_json_moment("note", moment);
 	json_name("text", text);
 	printf("}\n");
 }

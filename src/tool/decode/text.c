@@ -7,17 +7,17 @@
 #include "wire/private_data.h"
 
 void
-rr_decode_text_place(const struct rr_decode *decode, const struct rr_place *place)
+rr_decode_text_moment(const struct rr_decode *decode, const struct rr_moment *moment)
 {
 	char source[RR_DECODE_END_TEXT], destination[RR_DECODE_END_TEXT];
 	/* Packets may be out of the order of their times. */
-	int64_t time = (int64_t)(place->time - decode->first);
+	int64_t time = (int64_t)(moment->time - decode->first);
 	uint64_t distance = time < 0 ? -(uint64_t)time : (uint64_t)time;
 
-	printf("%" PRIu64 " %s%" PRIu64 ".%06" PRIu64 " [%" PRIu32 "] %s > %s ", place->frame,
-		time < 0 ? "-" : "", distance / RR_SECOND, distance % RR_SECOND / 1000, place->connection,
-		rr_decode_end_text(&place->ends[place->from], source),
-		rr_decode_end_text(&place->ends[!place->from], destination));
+	printf("%" PRIu64 " %s%" PRIu64 ".%06" PRIu64 " [%" PRIu32 "] %s > %s ", moment->frame,
+		time < 0 ? "-" : "", distance / RR_SECOND, distance % RR_SECOND / 1000, moment->connection,
+		rr_decode_end_text(&moment->ends[moment->from], source),
+		rr_decode_end_text(&moment->ends[!moment->from], destination));
 }
 
 /* Prints the program and procedure of a call, or of the call that a reply answers: by name, or by number if
@@ -125,11 +125,11 @@ text_offers(const struct rr_chunk_lists *lists)
 static void
 text_pair(const struct rr_message *message)
 {
-	int64_t latency = (int64_t)(message->sent.place.time - message->call_place.time);
+	int64_t latency = (int64_t)(message->sent.moment.time - message->call_moment.time);
 
 	/* A message that the caller of the transaction sends is no reply: it is the call itself, for example,
 	 * or RDMA_DONE. */
-	if (!message->is_paired || message->sent.place.from == message->call_place.from)
+	if (!message->is_paired || message->sent.moment.from == message->call_moment.from)
 		return;
 	for (int kind = 0; kind < RR_REGIONS; kind++)
 		if (message->moved[kind] > 0)
@@ -137,7 +137,7 @@ text_pair(const struct rr_message *message)
 				kind == RR_REGION_WRITE || kind == RR_REGION_REPLY ? "written to"
 										   : "read from",
 				rr_decode_region_name(kind));
-	printf(", %.3f ms after frame %" PRIu64, (double)latency / 1e6, message->call_place.frame);
+	printf(", %.3f ms after frame %" PRIu64, (double)latency / 1e6, message->call_moment.frame);
 }
 
 /* Prints the line of a message and, with --verbose, a line for each of its fields. */
@@ -149,7 +149,7 @@ text_message(void *ctx, const struct rr_message *message)
 
 	if (!rr_decode_filter_message(decode, message))
 		return;
-	rr_decode_text_place(decode, &message->sent.place);
+	rr_decode_text_moment(decode, &message->sent.moment);
 	if (message->result == RR_HEADER_SHORT) {
 		printf("%" PRIu32 " octets: %s\n", message->sent.size,
 			message->sent.is_cut ? "cut in the capture" : "too short for a header");
@@ -204,17 +204,17 @@ text_cm(const struct rr_cm *cm)
 /* Prints a message of the handshake that opens a connection, of MPA or of the connection manager. Without
  * --verbose, prints only a rejection. */
 static void
-text_opened(void *ctx, const struct rr_place *place, const struct rr_handshake *handshake)
+text_opened(void *ctx, const struct rr_moment *moment, const struct rr_handshake *handshake)
 {
 	const struct rr_decode *decode = ctx;
 	const struct rpcrdma_bytes *bytes = &handshake->private_data;
 	struct rr_private_data data;
 
-	if (!rr_decode_filter_place(decode, place))
+	if (!rr_decode_filter_moment(decode, moment))
 		return;
 	if (!decode->verbose && handshake->kind != RR_HANDSHAKE_REJECT)
 		return;
-	rr_decode_text_place(decode, place);
+	rr_decode_text_moment(decode, moment);
 	if (handshake->mpa)
 		text_mpa(handshake->mpa);
 	else
@@ -230,26 +230,26 @@ text_opened(void *ctx, const struct rr_place *place, const struct rr_handshake *
 /* Prints an RDMA operation. Without --verbose, prints only a Terminate, which ends a connection with an
  * error. */
 static void
-text_operation(void *ctx, const struct rr_place *place, const struct rr_op *op,
+text_operation(void *ctx, const struct rr_moment *moment, const struct rr_op *op,
 	const struct rr_decode_region *region)
 {
 	const struct rr_decode *decode = ctx;
 
-	if (!rr_decode_filter_place(decode, place) || (!decode->verbose && op->kind != RR_OP_TERMINATE))
+	if (!rr_decode_filter_moment(decode, moment) || (!decode->verbose && op->kind != RR_OP_TERMINATE))
 		return;
-	rr_decode_text_place(decode, place);
+	rr_decode_text_moment(decode, moment);
 	rr_decode_text_operation(op, region);
 }
 
 /* Prints a note of the decoder on packets that are not decoded. */
 static void
-text_note(void *ctx, const struct rr_place *place, const char *text)
+text_note(void *ctx, const struct rr_moment *moment, const char *text)
 {
 	const struct rr_decode *decode = ctx;
 
-	if (!rr_decode_filter_place(decode, place))
+	if (!rr_decode_filter_moment(decode, moment))
 		return;
-	rr_decode_text_place(decode, place);
+	rr_decode_text_moment(decode, moment);
 	printf("%s\n", text);
 }
 
