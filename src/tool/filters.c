@@ -10,7 +10,7 @@
 #include "fabric/filter/capture.h"
 #include "fabric/filter/fault.h"
 #include "fabric/filter/flight.h"
-#include "fabric/filter/record.h"
+#include "fabric/filter/recording.h"
 
 #define FILTERS_HANG (5 * RR_SECOND) /* a call without an answer for this time hangs */
 
@@ -134,8 +134,8 @@ filters_put(void *ctx, struct rr_fabric **fabric)
 
 	if (filters->has_script)
 		error = rr_fault_fabric_new(*fabric, &filters->script, fabric);
-	if (!error && filters->record)
-		error = rr_record_fabric_new(*fabric, filters->record, fabric);
+	if (!error && filters->recording)
+		error = rr_recording_fabric_new(*fabric, filters->recording, fabric);
 	return error;
 }
 
@@ -182,7 +182,7 @@ rr_filters_start(const struct rr_tool *tool, struct rr_filters *filters, struct 
 	config->versions = filters->versions;
 	config->reply_chunks = filters->reply_chunks;
 	config->crc = filters->crc;
-	if (filters->path && rr_record_open(filters->path, &filters->record, &text) < 0)
+	if (filters->path && rr_recording_open(filters->path, &filters->recording, &text) < 0)
 		return rr_tool_fail(tool, "--record: %s", text.text);
 	if (filters->capture_path && rr_capture_open(filters->capture_path, &filters->capture, &text) < 0)
 		return rr_tool_fail(tool, "--capture: %s", text.text);
@@ -192,7 +192,7 @@ rr_filters_start(const struct rr_tool *tool, struct rr_filters *filters, struct 
 		return rr_tool_fail(tool, "--judge: there is not enough memory");
 	/* Octets that the script corrupts must be noticed. */
 	config->crc |= filters->has_script && rr_fault_corrupts(&filters->script);
-	if (filters->has_script || filters->record || filters->capture || filters->flight ||
+	if (filters->has_script || filters->recording || filters->capture || filters->flight ||
 		filters->judged) {
 		config->filter = filters_put;
 		config->filter_ctx = filters;
@@ -204,12 +204,12 @@ int
 rr_filters_end(const struct rr_tool *tool, struct rr_filters *filters, int status)
 {
 	struct rr_text text;
-	int error = rr_record_close(filters->record, &text);
+	int error = rr_recording_close(filters->recording, &text);
 
 	status = rr_judging_end(filters->judging, status);
 	filters->judging = NULL;
 	filters->judged = NULL;
-	filters->record = NULL;
+	filters->recording = NULL;
 	if (error)
 		status = rr_tool_fail(tool, "--record: %s", text.text);
 	filters_end_flight(tool, filters, status);

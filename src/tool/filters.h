@@ -20,7 +20,7 @@ struct rr_filters {
 	struct rr_fault_script script; /* --fault */
 	bool has_script;
 	const char *path; /* --record */
-	struct rr_record *record;
+	struct rr_recording *recording;
 	const char *capture_path; /* --capture */
 	struct rr_capture *capture;
 	const char *flight_path; /* --flight */

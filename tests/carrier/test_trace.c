@@ -102,7 +102,7 @@ nothing_is_allocated_before_the_first_message(void **state)
 	rr_trace_log(&world->trace, &world->env, "peer");
 	assert_int_equal(world->lines, 0);
 	assert_int_equal(world->traces.count, 0);
-	assert_int_equal(sizeof(struct rr_trace_record), 40);
+	assert_int_equal(sizeof(struct rr_trace_entry), 40);
 }
 
 static void
@@ -187,7 +187,7 @@ the_last_256_are_kept_oldest_first(void **state)
 	for (uint32_t i = 0; i < 1000; i++)
 		add(world, i % 2, i, RR_RDMA_MSG, NULL);
 	rr_trace_log(&world->trace, &world->env, "p");
-	assert_int_equal(world->lines, 1 + RR_TRACE_RECORDS);
+	assert_int_equal(world->lines, 1 + RR_TRACE_ENTRIES);
 	assert_string_equal(world->first, "p: the last 256 of 1000 headers:");
 	assert_non_null(strstr(world->second, "received XID 0x000002e8")); /* the XID is 744 */
 	assert_non_null(strstr(world->last, "sent XID 0x000003e7"));

@@ -3,10 +3,10 @@
 
 #include "../test.h"
 #include "fabric/filter/fault.h"
-#include "fabric/filter/record.h"
+#include "fabric/filter/recording.h"
 
 static suite_fabric_new *provider;
-static struct rr_record *record;
+static struct rr_recording *recording;
 
 static int
 make(struct rr_loop *loop, const struct rr_fabric_config *config, struct rr_fabric **fabric)
@@ -18,7 +18,7 @@ make(struct rr_loop *loop, const struct rr_fabric_config *config, struct rr_fabr
 	if (error)
 		return error;
 	assert_int_equal(rr_fault_fabric_new(below, &nothing, &below), 0);
-	return rr_record_fabric_new(below, record, fabric);
+	return rr_recording_fabric_new(below, recording, fabric);
 }
 
 int
@@ -28,8 +28,8 @@ idle_run(suite_fabric_new *below)
 	int failed;
 
 	provider = below;
-	if (rr_record_open("/dev/null", &record, &text))
+	if (rr_recording_open("/dev/null", &recording, &text))
 		return 1;
 	failed = suite_run(make);
-	return failed + (rr_record_close(record, &text) != 0);
+	return failed + (rr_recording_close(recording, &text) != 0);
 }

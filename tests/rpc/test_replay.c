@@ -6,7 +6,7 @@
 
 #include "../fabric/loop/loop.h"
 #include "../fabric/replay.h"
-#include "fabric/filter/record.h"
+#include "fabric/filter/recording.h"
 #include "fabric/iwarp/iwarp.h"
 #include "world.h"
 
@@ -15,7 +15,7 @@
  * test notices that. */
 
 static rr_fabric_new *provider;
-static struct rr_record *recording;
+static struct rr_recording *recording;
 
 static int
 make(struct rr_loop *loop, const struct rr_fabric_config *config, struct rr_fabric **fabric)
@@ -23,7 +23,7 @@ make(struct rr_loop *loop, const struct rr_fabric_config *config, struct rr_fabr
 	struct rr_fabric *below;
 	int error = provider(loop, config, &below);
 
-	return error ? error : rr_record_fabric_new(below, recording, fabric);
+	return error ? error : rr_recording_fabric_new(below, recording, fabric);
 }
 
 struct files {
@@ -116,11 +116,11 @@ record_calls(rr_fabric_new *from, const char *path)
 	provider = from;
 	world_provider = make;
 	world_octet = 17;
-	assert_int_equal(rr_record_open(path, &recording, &why), 0);
+	assert_int_equal(rr_recording_open(path, &recording, &why), 0);
 	world = world_new(NULL);
 	do_calls(world);
 	world_free(world);
-	assert_int_equal(rr_record_close(recording, &why), 0);
+	assert_int_equal(rr_recording_close(recording, &why), 0);
 }
 
 /* Runs the record again, and returns how the second record differs; NULL: it does not. */

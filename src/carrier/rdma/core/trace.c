@@ -11,34 +11,34 @@
 #include "base/endian.h"
 #include "base/probe.h"
 
-/* This function and the next three return the four words that begin the header of the record. */
+/* This function and the next three return the four words that begin the header of the entry. */
 static uint32_t
-trace_xid(const struct rr_trace_record *record)
+trace_xid(const struct rr_trace_entry *entry)
 {
-	return rr_get_be32(record->fixed);
+	return rr_get_be32(entry->fixed);
 }
 
 static uint32_t
-trace_vers(const struct rr_trace_record *record)
+trace_vers(const struct rr_trace_entry *entry)
 {
-	return rr_get_be32(record->fixed + 4);
+	return rr_get_be32(entry->fixed + 4);
 }
 
 static uint32_t
-trace_credit(const struct rr_trace_record *record)
+trace_credit(const struct rr_trace_entry *entry)
 {
-	return rr_get_be32(record->fixed + 8);
+	return rr_get_be32(entry->fixed + 8);
 }
 
 static uint32_t
-trace_proc(const struct rr_trace_record *record)
+trace_proc(const struct rr_trace_entry *entry)
 {
-	return rr_get_be32(record->fixed + 12);
+	return rr_get_be32(entry->fixed + 12);
 }
 
-/* Stores in the record how many chunks and segments the lists have, and how many octets. */
+/* Stores in the entry how many chunks and segments the lists have, and how many octets. */
 static void
-trace_take_lists(struct rr_trace_record *record, const struct rr_chunk_lists *lists)
+trace_take_lists(struct rr_trace_entry *entry, const struct rr_chunk_lists *lists)
 {
 	uint64_t octets = lists->has_reply ? rr_chunk_length(&lists->reply) : 0;
 	uint32_t segments = lists->has_reply ? lists->reply.count : 0;
@@ -49,41 +49,41 @@ trace_take_lists(struct rr_trace_record *record, const struct rr_chunk_lists *li
 		octets += rr_chunk_length(&lists->writes[i]);
 		segments += lists->writes[i].count;
 	}
-	record->octets = (uint32_t)rr_min(octets, UINT32_MAX);
-	record->reads = (uint16_t)rr_min(lists->read_count, UINT16_MAX);
-	record->writes = (uint8_t)rr_min(lists->write_count, UINT8_MAX);
-	record->segments = (uint16_t)rr_min(segments, UINT16_MAX);
-	record->has_reply = lists->has_reply;
+	entry->octets = (uint32_t)rr_min(octets, UINT32_MAX);
+	entry->reads = (uint16_t)rr_min(lists->read_count, UINT16_MAX);
+	entry->writes = (uint8_t)rr_min(lists->write_count, UINT8_MAX);
+	entry->segments = (uint16_t)rr_min(segments, UINT16_MAX);
+	entry->has_reply = lists->has_reply;
 }
 
-/* Stores the rare parts of a message in its record: the sizes of its chunks, and the error of an
+/* Stores the rare parts of a message in its entry: the sizes of its chunks, and the error of an
  * RDMA_ERROR. */
 __attribute__((noinline)) static void
-trace_take_rest(struct rr_trace_record *record, const uint8_t *data, const struct rr_chunk_lists *lists)
+trace_take_rest(struct rr_trace_entry *entry, const uint8_t *data, const struct rr_chunk_lists *lists)
 {
-	if (trace_proc(record) == RR_RDMA_ERROR && record->length >= RR_RDMA_FIXED_SIZE + 4)
-		record->err = (uint8_t)rr_min(rr_get_be32(data + RR_RDMA_FIXED_SIZE), UINT8_MAX);
+	if (trace_proc(entry) == RR_RDMA_ERROR && entry->length >= RR_RDMA_FIXED_SIZE + 4)
+		entry->err = (uint8_t)rr_min(rr_get_be32(data + RR_RDMA_FIXED_SIZE), UINT8_MAX);
 	if (lists)
-		trace_take_lists(record, lists);
+		trace_take_lists(entry, lists);
 }
 
-/* Fills in the next record of the last block of the trace (the connection's last headers). The caller has
- * checked that the block has room for the record. */
+/* Fills in the next entry of the last block of the trace (the connection's last headers). The caller has
+ * checked that the block has room for the entry. */
 static inline void
 trace_put(struct rr_trace *trace, uint64_t now, bool sent, const uint8_t *data, uint32_t length,
 	const struct rr_chunk_lists *lists)
 {
 	struct rr_trace_block *block = trace->last;
-	struct rr_trace_record *record = &block->records[block->count++];
+	struct rr_trace_entry *entry = &block->entries[block->count++];
 
 	trace->count++;
-	*record = (struct rr_trace_record){ .at = now, .length = length, .sent = sent, .parsed = lists };
+	*entry = (struct rr_trace_entry){ .at = now, .length = length, .sent = sent, .parsed = lists };
 	if (length < RR_RDMA_FIXED_SIZE)
 		return;
-	memcpy(record->fixed, data, RR_RDMA_FIXED_SIZE);
-	RR_PROBE(header, (int)sent, trace_xid(record), (int)trace_proc(record), trace_credit(record), length);
+	memcpy(entry->fixed, data, RR_RDMA_FIXED_SIZE);
+	RR_PROBE(header, (int)sent, trace_xid(entry), (int)trace_proc(entry), trace_credit(entry), length);
 	if (rr_get_be32(data + 12) == RR_RDMA_ERROR || (lists && rr_rdma_has_lists(lists)))
-		trace_take_rest(record, data, lists);
+		trace_take_rest(entry, data, lists);
 }
 
 /* ---- Blocks ---- */
@@ -121,7 +121,7 @@ trace_find_block(const struct rr_trace *trace)
 	return block;
 }
 
-/* Adds a block to the trace, for its next record. Returns false if there is no memory. */
+/* Adds a block to the trace, for its next entry. Returns false if there is no memory. */
 static bool
 trace_begin_block(struct rr_trace *trace)
 {
@@ -173,42 +173,41 @@ rr_trace_add(struct rr_trace *trace, struct rr_loop *loop, bool sent, const uint
 /* Writes into name the name of the message's procedure, and, for an RDMA_ERROR, the name of the error behind
  * it. Both names depend on the protocol version of the message. */
 static void
-trace_name_message(const struct rr_trace_record *record, char *name, size_t size)
+trace_name_message(const struct rr_trace_entry *entry, char *name, size_t size)
 {
-	uint32_t vers = trace_vers(record), proc = trace_proc(record);
+	uint32_t vers = trace_vers(entry), proc = trace_proc(entry);
 	bool is_error = proc == RR_RDMA_ERROR;
 
 	snprintf(name, size, "%s%s%s", rr_rdma_proc_name(vers, proc), is_error ? " " : "",
-		is_error ? rr_rdma_err_name(vers, record->err) : "");
+		is_error ? rr_rdma_err_name(vers, entry->err) : "");
 }
 
 void
-rr_trace_text(const struct rr_trace_record *record, uint64_t now, char *text, size_t size)
+rr_trace_text(const struct rr_trace_entry *entry, uint64_t now, char *text, size_t size)
 {
-	const char *way = record->sent ? "sent" : "received";
-	double ago = (double)(now - record->at) / (double)RR_MILLISECOND;
+	const char *way = entry->sent ? "sent" : "received";
+	double ago = (double)(now - entry->at) / (double)RR_MILLISECOND;
 	char name[48];
 
-	trace_name_message(record, name, sizeof(name));
-	if (record->length < RR_RDMA_FIXED_SIZE)
-		snprintf(text, size, "%.3f ms ago: %s %" PRIu32 " octets, no header", ago, way,
-			record->length);
-	else if (!record->parsed)
+	trace_name_message(entry, name, sizeof(name));
+	if (entry->length < RR_RDMA_FIXED_SIZE)
+		snprintf(
+			text, size, "%.3f ms ago: %s %" PRIu32 " octets, no header", ago, way, entry->length);
+	else if (!entry->parsed)
 		snprintf(text, size,
 			"%.3f ms ago: %s XID 0x%08" PRIx32 " %s, credit %" PRIu32 ", %" PRIu32
 			" octets, no chunk lists that could be read",
-			ago, way, trace_xid(record), name, trace_credit(record), record->length);
+			ago, way, trace_xid(entry), name, trace_credit(entry), entry->length);
 	else
 		snprintf(text, size,
 			"%.3f ms ago: %s XID 0x%08" PRIx32 " %s, credit %" PRIu32 ", %" PRIu32
 			" octets; %u read segments, %u Write chunks, %s Reply chunk, %u segments, %" PRIu32
 			" octets in chunks",
-			ago, way, trace_xid(record), name, trace_credit(record), record->length,
-			record->reads, record->writes, record->has_reply ? "a" : "no", record->segments,
-			record->octets);
+			ago, way, trace_xid(entry), name, trace_credit(entry), entry->length, entry->reads,
+			entry->writes, entry->has_reply ? "a" : "no", entry->segments, entry->octets);
 }
 
-/* Logs the records of the block in order, from the record with the index `first` on. */
+/* Logs the entries of the block in order, from the entry with the index `first` on. */
 static void
 trace_log_block(
 	const struct rr_trace_block *block, uint32_t first, const struct rr_env *env, const char *peer)
@@ -216,7 +215,7 @@ trace_log_block(
 	char text[256];
 
 	for (uint32_t i = first; i < block->count; i++) {
-		rr_trace_text(&block->records[i], rr_now(env), text, sizeof(text));
+		rr_trace_text(&block->entries[i], rr_now(env), text, sizeof(text));
 		rr_log(env, RR_LOG_INFO, "%s: %s", peer, text);
 	}
 }
@@ -230,7 +229,7 @@ rr_trace_log(const struct rr_trace *trace, const struct rr_env *env, const char 
 		return;
 	rr_list_for_each (link, &trace->blocks)
 		kept += rr_container(link, const struct rr_trace_block, own)->count;
-	shown = (uint32_t)rr_min(kept, RR_TRACE_RECORDS);
+	shown = (uint32_t)rr_min(kept, RR_TRACE_ENTRIES);
 	passed = kept - shown;
 	rr_log(env, RR_LOG_INFO, "%s: the last %" PRIu32 " of %" PRIu64 " headers:", peer, shown,
 		trace->count);

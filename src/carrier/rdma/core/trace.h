@@ -16,15 +16,15 @@
  * few connections, and a busy connection takes no blocks from others once it has two. Without memory for a
  * block, messages are not recorded. */
 enum {
-	RR_TRACE_RECORDS = 256, /* records that are shown */
-	RR_TRACE_BLOCK = 32,    /* records of a block */
-	RR_TRACE_OWN = RR_TRACE_RECORDS / RR_TRACE_BLOCK +
+	RR_TRACE_ENTRIES = 256, /* entries that are shown */
+	RR_TRACE_BLOCK = 32,    /* entries of a block */
+	RR_TRACE_OWN = RR_TRACE_ENTRIES / RR_TRACE_BLOCK +
 		       1, /* the most blocks of a connection; one of them is being filled */
 	RR_TRACE_BLOCKS = 1024
 };
 
-/* A record of one message. */
-struct rr_trace_record {
+/* A entry of one message. */
+struct rr_trace_entry {
 	uint64_t at;                       /* ns: rr_loop_now() */
 	uint8_t fixed[RR_RDMA_FIXED_SIZE]; /* XID, version, credit, procedure: as they were on the wire */
 	uint32_t length;                   /* octets of the message with its header */
@@ -36,13 +36,13 @@ struct rr_trace_record {
 
 struct rr_trace;
 
-/* A block of records. It belongs to one trace at a time. */
+/* A block of entries. It belongs to one trace at a time. */
 struct rr_trace_block {
 	struct rr_list own; /* in the list of its trace */
 	struct rr_list all; /* in the list of the engine */
 	struct rr_trace *trace;
 	uint32_t count;
-	struct rr_trace_record records[RR_TRACE_BLOCK];
+	struct rr_trace_entry entries[RR_TRACE_BLOCK];
 };
 
 /* The blocks of an engine. */
@@ -52,7 +52,7 @@ struct rr_traces {
 	uint32_t count, most;
 };
 
-/* The records of one connection. */
+/* The entries of one connection. */
 struct rr_trace {
 	struct rr_traces *traces;
 	struct rr_list blocks;       /* the oldest first */
@@ -73,11 +73,11 @@ void rr_trace_init(struct rr_trace *trace, struct rr_traces *traces);
 void rr_trace_add(struct rr_trace *trace, struct rr_loop *loop, bool sent, const uint8_t *data,
 	uint32_t length, const struct rr_chunk_lists *lists);
 
-/* Describes a record in one line, without line feed. The line says how old the record is at the time now, in
+/* Describes an entry in one line, without line feed. The line says how old the entry is at the time now, in
  * ns. */
-void rr_trace_text(const struct rr_trace_record *record, uint64_t now, char *text, size_t size);
+void rr_trace_text(const struct rr_trace_entry *entry, uint64_t now, char *text, size_t size);
 
-/* Logs the last RR_TRACE_RECORDS records, oldest first, one line each. A peer cannot cause more lines than it
+/* Logs the last RR_TRACE_ENTRIES entries, oldest first, one line each. A peer cannot cause more lines than it
  * sent and received messages. */
 void rr_trace_log(const struct rr_trace *trace, const struct rr_env *env, const char *peer);
 

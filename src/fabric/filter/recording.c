@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "fabric/filter/record.h"
+#include "fabric/filter/recording.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -14,16 +14,16 @@
 
 /* ---- The file ---- */
 
-/* A record, to which fabrics of several threads may write. */
-struct rr_record {
+/* A recording, to which fabrics of several threads may write. */
+struct rr_recording {
 	FILE *file;
 	_Atomic uint32_t fabrics; /* filters so far: the number of the last one */
 };
 
 int
-rr_record_open(const char *path, struct rr_record **record, struct rr_text *text)
+rr_recording_open(const char *path, struct rr_recording **recording, struct rr_text *text)
 {
-	struct rr_record *new = calloc(1, sizeof(*new));
+	struct rr_recording *new = calloc(1, sizeof(*new));
 
 	if (!new)
 		return rr_fail(text, -RPCRDMA_ERR_NOMEM, "no memory");
@@ -35,22 +35,22 @@ rr_record_open(const char *path, struct rr_record **record, struct rr_text *text
 	/* Lines are written at once: after a crash, the file has all of them, except perhaps the last. */
 	setvbuf(new->file, NULL, _IOLBF, 1 << 16);
 	fprintf(new->file, "rpcrdma-record 1\n");
-	*record = new;
+	*recording = new;
 	return 0;
 }
 
 int
-rr_record_close(struct rr_record *record, struct rr_text *text)
+rr_recording_close(struct rr_recording *recording, struct rr_text *text)
 {
 	int error = 0;
 
-	if (!record)
+	if (!recording)
 		return 0;
-	if (ferror(record->file))
+	if (ferror(recording->file))
 		error = rr_fail(text, -RPCRDMA_ERR_SYSTEM, "not all of the record could be written");
-	if (fclose(record->file) && !error)
+	if (fclose(recording->file) && !error)
 		error = rr_fail(text, -RPCRDMA_ERR_SYSTEM, "the record: %s", strerror(errno));
-	free(record);
+	free(recording);
 	return error;
 }
 
@@ -59,7 +59,7 @@ rr_record_close(struct rr_record *record, struct rr_text *text)
 /* The filter's fabric; its number is the first number of each of its lines. */
 struct record_fabric {
 	struct rr_filter_fabric filter; /* comes first */
-	struct rr_record *record;
+	struct rr_recording *recording;
 	uint32_t number, endpoints; /* its own number; that of its last endpoint */
 	uint64_t start;             /* the time from which its lines count */
 };
@@ -83,7 +83,7 @@ static FILE *
 record_begin_line(const struct record_fabric *fabric, uint32_t endpoint, const char *what)
 {
 	uint64_t now = rr_now(fabric->filter.env) - fabric->start;
-	FILE *file = fabric->record->file;
+	FILE *file = fabric->recording->file;
 
 	flockfile(file);
 	fprintf(file, "%" PRIu64 ".%06" PRIu64 " %" PRIu32 ".%" PRIu32 " %s", (uint64_t)(now / RR_SECOND),
@@ -425,7 +425,7 @@ static const struct rr_fabric_ops record_ops = {
 };
 
 int
-rr_record_fabric_new(struct rr_fabric *below, struct rr_record *record, struct rr_fabric **fabric)
+rr_recording_fabric_new(struct rr_fabric *below, struct rr_recording *recording, struct rr_fabric **fabric)
 {
 	struct rr_filter_fabric *filter;
 	struct record_fabric *new;
@@ -435,8 +435,8 @@ rr_record_fabric_new(struct rr_fabric *below, struct rr_record *record, struct r
 		return -RPCRDMA_ERR_NOMEM;
 	new = rr_container(filter, struct record_fabric, filter);
 	*fabric = &filter->base;
-	new->record = record;
-	new->number = ++record->fabrics;
+	new->recording = recording;
+	new->number = ++recording->fabrics;
 	new->start = rr_now(new->filter.env);
 	new->filter.endpoint_size = sizeof(struct record_endpoint);
 	new->filter.begin = record_begin_endpoint;
