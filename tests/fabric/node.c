@@ -75,12 +75,12 @@ node_new(const struct rr_fabric_config *config)
 	node->shared.env = &node->env;
 	node->shared.config = &node->config;
 	assert_int_equal(rr_iwarp_shared_init(&node->shared), 0);
-	node->engine.base.handler = note;
-	node->engine.base.ctx = node;
-	snprintf(node->engine.base.peer, sizeof(node->engine.base.peer), "192.0.2.1:20049");
-	rr_iwarp_init(&node->engine, &node->shared);
-	node->engine.wait.wake = wake;
-	node->engine.allowed = 100;
+	node->iwarp.base.handler = note;
+	node->iwarp.base.ctx = node;
+	snprintf(node->iwarp.base.peer, sizeof(node->iwarp.base.peer), "192.0.2.1:20049");
+	rr_iwarp_init(&node->iwarp, &node->shared);
+	node->iwarp.wait.wake = wake;
+	node->iwarp.allowed = 100;
 	node->out = malloc(NODE_STREAM);
 	assert_non_null(node->out);
 	return node;
@@ -89,7 +89,7 @@ node_new(const struct rr_fabric_config *config)
 void
 node_free(struct node *node)
 {
-	rr_iwarp_release(&node->engine);
+	rr_iwarp_release(&node->iwarp);
 	rr_iwarp_shared_destroy(&node->shared);
 	free(node->out);
 	free(node);
@@ -101,7 +101,7 @@ node_collect(struct node *node)
 	const struct iovec *vectors;
 	uint32_t count;
 
-	while ((count = rr_iwarp_output(&node->engine, &vectors))) {
+	while ((count = rr_iwarp_output(&node->iwarp, &vectors))) {
 		size_t budget = node->take ? node->take : SIZE_MAX, taken = 0;
 
 		for (uint32_t i = 0; i < count && budget; i++) {
@@ -113,7 +113,7 @@ node_collect(struct node *node)
 			taken += part;
 			budget -= part;
 		}
-		rr_iwarp_taken(&node->engine, taken);
+		rr_iwarp_taken(&node->iwarp, taken);
 	}
 }
 
@@ -123,7 +123,7 @@ node_clear(struct node *node)
 	node->out_size = 0;
 }
 
-/* Copies up to size octets into the vectors of the engine; returns how many. */
+/* Copies up to size octets into the vectors of the iWARP connection; returns how many. */
 static size_t
 scatter(const struct iovec *vectors, int count, const uint8_t *data, size_t size)
 {
@@ -148,12 +148,12 @@ node_feed(struct node *node, const uint8_t *data, size_t size, size_t step, uint
 		struct iovec vectors[2];
 		int count;
 
-		rr_iwarp_resume(&node->engine);
-		count = rr_iwarp_space(&node->engine, vectors);
+		rr_iwarp_resume(&node->iwarp);
+		count = rr_iwarp_space(&node->iwarp, vectors);
 		if (!count)
 			break;
 		part = scatter(vectors, count, data + used, rr_min(part, size - used));
-		rr_iwarp_received(&node->engine, part);
+		rr_iwarp_received(&node->iwarp, part);
 		used += part;
 		node_collect(node);
 	}
@@ -177,14 +177,14 @@ node_exchange(struct node *one, struct node *other)
 void
 node_connect(struct node *initiator, struct node *responder)
 {
-	assert_int_equal(rr_iwarp_initiate(&initiator->engine, "ask", 3), 0);
-	assert_int_equal(rr_iwarp_respond(&responder->engine), 0);
+	assert_int_equal(rr_iwarp_initiate(&initiator->iwarp, "ask", 3), 0);
+	assert_int_equal(rr_iwarp_respond(&responder->iwarp), 0);
 	node_exchange(initiator, responder);
-	assert_int_equal(responder->engine.state, RR_IWARP_ASKED);
-	assert_int_equal(rr_iwarp_accept(&responder->engine, "answer", 6), 0);
+	assert_int_equal(responder->iwarp.state, RR_IWARP_ASKED);
+	assert_int_equal(rr_iwarp_accept(&responder->iwarp, "answer", 6), 0);
 	node_exchange(initiator, responder);
-	assert_int_equal(initiator->engine.state, RR_IWARP_OPEN);
-	assert_int_equal(responder->engine.state, RR_IWARP_OPEN);
+	assert_int_equal(initiator->iwarp.state, RR_IWARP_OPEN);
+	assert_int_equal(responder->iwarp.state, RR_IWARP_OPEN);
 }
 
 int
@@ -199,7 +199,7 @@ node_post(struct node *node, enum rr_work_kind kind, const void *data, uint32_t 
 		.remote_offset = offset,
 		.cookie = (void *)cookie };
 
-	return rr_iwarp_post(&node->engine, &work);
+	return rr_iwarp_post(&node->iwarp, &work);
 }
 
 struct rr_region
@@ -208,8 +208,7 @@ node_register(struct node *node, uint32_t at, uint32_t length, unsigned access)
 	struct rr_region region;
 
 	assert_true(at + length <= NODE_MEMORY);
-	assert_int_equal(
-		rr_regions_add(&node->engine.regions, node->memory + at, length, access, &region), 0);
+	assert_int_equal(rr_regions_add(&node->iwarp.regions, node->memory + at, length, access, &region), 0);
 	return region;
 }
 

@@ -2,10 +2,10 @@
 #ifndef RR_TESTS_FABRIC_NODE_H
 #define RR_TESTS_FABRIC_NODE_H
 
-#include "fabric/iwarp/engine.h"
+#include "fabric/iwarp/protocol.h"
 
 /*
- * An iWARP engine by itself, for tests that are the network: what it has to
+ * An iWARP connection by itself, for tests that are the network: what it has to
  * send is collected, what it is to receive is fed in pieces of any size. Its
  * random numbers are always the same, so that a recorded stream can be
  * played to a new node.
@@ -13,7 +13,7 @@
 enum { NODE_STREAM = 1 << 20, NODE_LOG = 8192, NODE_MEMORY = 65536, NODE_ALIGNMENT = 4096 };
 
 struct node {
-	struct rr_iwarp engine; /* comes first: tests pass it to functions of the engine */
+	struct rr_iwarp iwarp; /* comes first: tests pass it to functions of the protocol */
 	struct rr_env env;
 	uint32_t seed;
 	struct rr_fabric_config config;

@@ -83,8 +83,8 @@ a_marker_between_fpdus_is_in_the_second(void **state)
 	node_collect(initiator);
 	assert_memory_equal(initiator->out + 512, "\0\0\0\0\0\x2a", 6);
 	node_exchange(initiator, responder);
-	assert_int_equal(responder->engine.state, RR_IWARP_OPEN);
-	assert_int_equal(responder->engine.rx.count, 2);
+	assert_int_equal(responder->iwarp.state, RR_IWARP_OPEN);
+	assert_int_equal(responder->iwarp.rx.count, 2);
 }
 
 /* Returns the octets of the FPDU at this place in the octets that were sent, its markers included. */
@@ -109,7 +109,7 @@ an_fpdu_with_its_markers_fits_a_tcp_segment(void **state)
 
 	(void)state;
 	for (uint32_t emss = 1400; emss < 1600; emss += 9) {
-		rr_iwarp_set_emss(&initiator->engine, emss);
+		rr_iwarp_set_emss(&initiator->iwarp, emss);
 		node_post(initiator, RR_WORK_WRITE, zeros, sizeof(zeros), 1, 0, 0);
 		node_collect(initiator);
 		while (at < initiator->out_size) {
@@ -137,16 +137,16 @@ markers_fall_anywhere(void **state)
 		node_post(initiator, RR_WORK_WRITE, zeros, 5000, region.handle, region.offset, 0);
 		node_post(initiator, RR_WORK_SEND, zeros, 3, 0, 0, 0);
 		node_exchange(initiator, responder);
-		assert_int_equal(responder->engine.state, RR_IWARP_OPEN);
-		assert_int_equal(responder->engine.rx.send_msn, 3);
+		assert_int_equal(responder->iwarp.state, RR_IWARP_OPEN);
+		assert_int_equal(responder->iwarp.rx.send_msn, 3);
 		node_post(responder, RR_WORK_SEND, zeros, size, 0, 0, 0);
 		node_exchange(initiator, responder);
 		/* The Send is refused: the Terminate has markers, too. */
 		node_post(initiator, RR_WORK_SEND_INVALIDATE, zeros, 1, 1, 0, 0);
 		node_exchange(initiator, responder);
-		assert_int_equal(responder->engine.state, RR_IWARP_CLOSING);
-		assert_int_equal(initiator->engine.state, RR_IWARP_OVER);
-		assert_int_equal(initiator->engine.status, -RPCRDMA_ERR_ACCESS);
+		assert_int_equal(responder->iwarp.state, RR_IWARP_CLOSING);
+		assert_int_equal(initiator->iwarp.state, RR_IWARP_OVER);
+		assert_int_equal(initiator->iwarp.status, -RPCRDMA_ERR_ACCESS);
 	}
 }
 
@@ -159,8 +159,8 @@ a_marker_that_points_elsewhere_ends_the_connection(void **state)
 	node_collect(initiator);
 	initiator->out[512 + 3] ^= 8;
 	node_feed(responder, initiator->out, initiator->out_size, 100, NULL);
-	assert_int_equal(responder->engine.status, -RPCRDMA_ERR_PEER);
-	assert_non_null(strstr(responder->engine.text.text, "marker"));
+	assert_int_equal(responder->iwarp.status, -RPCRDMA_ERR_PEER);
+	assert_non_null(strstr(responder->iwarp.text.text, "marker"));
 }
 
 static void
@@ -171,8 +171,8 @@ damage_in_a_marker_is_under_the_crc(void **state)
 	node_collect(initiator);
 	initiator->out[512] ^= 8;
 	node_feed(responder, initiator->out, initiator->out_size, 100, NULL);
-	assert_int_equal(responder->engine.status, -RPCRDMA_ERR_PEER);
-	assert_non_null(strstr(responder->engine.text.text, "CRC"));
+	assert_int_equal(responder->iwarp.status, -RPCRDMA_ERR_PEER);
+	assert_non_null(strstr(responder->iwarp.text.text, "CRC"));
 }
 
 int

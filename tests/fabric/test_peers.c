@@ -477,7 +477,7 @@ a_reset_is_noticed_while_the_pool_is_empty(void **state)
 	bool full;
 
 	(void)state;
-	rr_iwarp_endpoint_of(endpoint)->engine.wait.assured = false; /* as if it had been accepted */
+	rr_iwarp_endpoint_of(endpoint)->iwarp.wait.assured = false; /* as if it had been accepted */
 	last = rr_receives_get(&rr_iwarp_fabric_of(fabric)->shared.receives, &wait, &full);
 	assert_non_null(last);
 	assert_int_equal(write(fd, "MPA ID Rep Frame\x10\2\0\4\0\1\0\1", 24), 24);
@@ -508,7 +508,7 @@ a_read_behind_a_send_that_waited_is_answered(void **state)
 	bool full;
 
 	(void)state;
-	rr_iwarp_endpoint_of(endpoint)->engine.wait.assured = false; /* as if it had been accepted */
+	rr_iwarp_endpoint_of(endpoint)->iwarp.wait.assured = false; /* as if it had been accepted */
 	last = rr_receives_get(&rr_iwarp_fabric_of(fabric)->shared.receives, &wait, &full);
 	assert_non_null(last);
 	assert_true(read(fd, response, sizeof(response)) > 0);

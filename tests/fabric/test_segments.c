@@ -55,7 +55,7 @@ listener_new(struct rr_region regions[2])
 	node->then = react;
 	regions[0] = node_register(node, 0, SINK, RR_REMOTE_WRITE);
 	regions[1] = node_register(node, SECRET + 20000, SMALL, RR_REMOTE_READ);
-	assert_int_equal(rr_iwarp_respond(&node->engine), 0);
+	assert_int_equal(rr_iwarp_respond(&node->iwarp), 0);
 	return node;
 }
 
@@ -71,9 +71,9 @@ carry(struct node *speaker, struct node *listener)
 		recording.size += speaker->out_size;
 		node_feed(listener, speaker->out, speaker->out_size, NODE_STREAM, NULL);
 		node_clear(speaker);
-		if (listener->engine.state == RR_IWARP_ASKED) {
+		if (listener->iwarp.state == RR_IWARP_ASKED) {
 			recording.setup = recording.size;
-			assert_int_equal(rr_iwarp_accept(&listener->engine, "yes", 3), 0);
+			assert_int_equal(rr_iwarp_accept(&listener->iwarp, "yes", 3), 0);
 		}
 		node_collect(listener);
 		node_feed(speaker, listener->out, listener->out_size, NODE_STREAM, NULL);
@@ -98,7 +98,7 @@ speak(struct node *speaker, const struct rr_region regions[2])
 	node_post(speaker, RR_WORK_READ, speaker->memory + SECRET, SMALL, regions[1].handle,
 		regions[1].offset, 4);
 	node_post(speaker, RR_WORK_SEND, NULL, 0, 0, 0, 5);
-	rr_iwarp_kick(&speaker->engine);
+	rr_iwarp_kick(&speaker->iwarp);
 	node_post(speaker, RR_WORK_SEND_INVALIDATE, payload, 33, regions[0].handle, 0, 6);
 }
 
@@ -120,15 +120,15 @@ record(uint32_t large, bool crc, uint32_t emss)
 	speaker = node_new(&recording.config);
 	memcpy(speaker->memory, payload, sizeof(payload));
 	listener = listener_new(regions);
-	assert_int_equal(rr_iwarp_initiate(&speaker->engine, "hello", 5), 0);
+	assert_int_equal(rr_iwarp_initiate(&speaker->iwarp, "hello", 5), 0);
 	carry(speaker, listener);
-	rr_iwarp_set_emss(&speaker->engine, emss);
+	rr_iwarp_set_emss(&speaker->iwarp, emss);
 	speak(speaker, regions);
 	carry(speaker, listener);
-	assert_true(rr_iwarp_output(&speaker->engine, &(const struct iovec *){ NULL }) == 0);
-	assert_int_equal(listener->engine.state, RR_IWARP_OPEN);
-	assert_int_equal(listener->engine.base.outstanding, 0);
-	assert_int_equal(speaker->engine.base.outstanding, 0);
+	assert_true(rr_iwarp_output(&speaker->iwarp, &(const struct iovec *){ NULL }) == 0);
+	assert_int_equal(listener->iwarp.state, RR_IWARP_OPEN);
+	assert_int_equal(listener->iwarp.base.outstanding, 0);
+	assert_int_equal(speaker->iwarp.base.outstanding, 0);
 	assert_memory_equal(listener->memory + 3, payload, large);
 	assert_memory_equal(listener->memory + SINK, payload, large);
 	memcpy(recording.log, listener->log, NODE_LOG);
@@ -141,7 +141,7 @@ record(uint32_t large, bool crc, uint32_t emss)
 static void
 answer(struct node *node)
 {
-	assert_int_equal(rr_iwarp_accept(&node->engine, "yes", 3), 0);
+	assert_int_equal(rr_iwarp_accept(&node->iwarp, "yes", 3), 0);
 	node_collect(node);
 }
 
@@ -153,7 +153,7 @@ play(const uint8_t *data, size_t size, size_t step, uint32_t seed)
 	struct node *node = listener_new(regions);
 	size_t used = node_feed(node, data, size, step, &seed);
 
-	if (node->engine.state == RR_IWARP_ASKED) {
+	if (node->iwarp.state == RR_IWARP_ASKED) {
 		answer(node);
 		node_feed(node, data + used, size - used, step, &seed);
 	}
@@ -165,7 +165,7 @@ is_as_recorded(struct node *node)
 {
 	assert_string_equal(node->log, recording.log);
 	assert_memory_equal(node->memory, recording.memory, NODE_MEMORY);
-	assert_int_equal(node->engine.state, RR_IWARP_OPEN);
+	assert_int_equal(node->iwarp.state, RR_IWARP_OPEN);
 	node_free(node);
 }
 
@@ -230,12 +230,12 @@ a_pool_that_runs_empty_anywhere_changes_nothing(void **state)
 		node->keeps = true;
 		while (used < recording.size) {
 			used += node_feed(node, recording.stream + used, recording.size - used, 0, &rest);
-			if (node->engine.state == RR_IWARP_ASKED)
+			if (node->iwarp.state == RR_IWARP_ASKED)
 				answer(node);
 			give_back(node);
 		}
-		while (node->engine.rx.blocked) {
-			rr_iwarp_resume(&node->engine);
+		while (node->iwarp.rx.blocked) {
+			rr_iwarp_resume(&node->iwarp);
 			give_back(node);
 		}
 		is_as_recorded(node);
@@ -254,7 +254,7 @@ no_corrupt_octet_passes_the_crc(void **state)
 		recording.stream[i] ^= (uint8_t)(1 << i % 8);
 		node = play(recording.stream, recording.size, SIZE_MAX, 0);
 		recording.stream[i] ^= (uint8_t)(1 << i % 8);
-		if (node->engine.state == RR_IWARP_OPEN)
+		if (node->iwarp.state == RR_IWARP_OPEN)
 			/* A length became larger: the node still waits for the end. */
 			assert_string_not_equal(node->log, recording.log);
 		node_free(node);
@@ -273,10 +273,10 @@ a_corrupt_payload_is_answered_with_a_crc_error(void **state)
 	at = recording.setup + 20 + 20 + 2;
 	recording.stream[at] ^= 1;
 	node = play(recording.stream, recording.size, SIZE_MAX, 0);
-	assert_int_equal(node->engine.state, RR_IWARP_CLOSING);
-	assert_int_equal(node->engine.status, -RPCRDMA_ERR_PEER);
+	assert_int_equal(node->iwarp.state, RR_IWARP_CLOSING);
+	assert_int_equal(node->iwarp.status, -RPCRDMA_ERR_PEER);
 
-	assert_non_null(strstr(node->engine.text.text, "CRC"));
+	assert_non_null(strstr(node->iwarp.text.text, "CRC"));
 	assert_null(strstr(node->log, "received"));
 	node_free(node);
 }
@@ -286,8 +286,8 @@ survives(const uint8_t *data, size_t size, void *context)
 {
 	struct node *node = play(data, size, *(const size_t *)context, 0);
 
-	rr_iwarp_eof(&node->engine);
-	rr_iwarp_flush(&node->engine);
+	rr_iwarp_eof(&node->iwarp);
+	rr_iwarp_flush(&node->iwarp);
 	node_free(node);
 	return NULL;
 }

@@ -35,10 +35,10 @@ answer_to(const struct rr_mpa_frame *request)
 	size_t size = rr_mpa_put(data, sizeof(data), request), used;
 
 	assert_true(size > 0);
-	assert_int_equal(rr_iwarp_respond(&node->engine), 0);
+	assert_int_equal(rr_iwarp_respond(&node->iwarp), 0);
 	node_feed(node, data, size, 7, NULL);
-	if (node->engine.state == RR_IWARP_ASKED)
-		assert_int_equal(rr_iwarp_accept(&node->engine, "\1\2\3\4\5\6\7\10", 8), 0);
+	if (node->iwarp.state == RR_IWARP_ASKED)
+		assert_int_equal(rr_iwarp_accept(&node->iwarp, "\1\2\3\4\5\6\7\10", 8), 0);
 	node_collect(node);
 	assert_int_equal(rr_mpa_get(node->out, node->out_size, true, &reply, &used), RR_MPA_OK);
 	assert_int_equal(used, node->out_size);
@@ -63,8 +63,8 @@ the_request_of_linux_is_answered_as_linux_wants_it(void **state)
 	assert_int_equal(reply.ird, 0);
 	assert_int_equal(reply.ord, 8);
 	assert_int_equal(reply.private_data_length, 8);
-	assert_int_equal(node->engine.tx.ord, 8);
-	assert_int_equal(node->engine.tx.ird, 0);
+	assert_int_equal(node->iwarp.tx.ord, 8);
+	assert_int_equal(node->iwarp.tx.ird, 0);
 }
 
 /* RFC 6581, 9.1: each side's ORD is at most the other's IRD. */
@@ -77,8 +77,8 @@ depths_are_bounded_by_both_sides(void **state)
 	(void)state;
 	assert_int_equal(reply.ird, 8);
 	assert_int_equal(reply.ord, 3);
-	assert_int_equal(node->engine.tx.ord, 3);
-	assert_int_equal(node->engine.tx.ird, 8);
+	assert_int_equal(node->iwarp.tx.ord, 3);
+	assert_int_equal(node->iwarp.tx.ird, 8);
 }
 
 /* RFC 6581, 9.1: "leaving its local endpoint IRD value unchanged and setting the IRD to 0x3FFF in its reply".
@@ -94,8 +94,8 @@ depths_that_are_not_to_be_negotiated_are_not(void **state)
 	(void)state;
 	assert_int_equal(reply.ird, RR_MPA_DEPTH_MAX);
 	assert_int_equal(reply.ord, RR_MPA_DEPTH_MAX);
-	assert_int_equal(node->engine.tx.ord, 8);
-	assert_int_equal(node->engine.tx.ird, 8);
+	assert_int_equal(node->iwarp.tx.ord, 8);
+	assert_int_equal(node->iwarp.tx.ird, 8);
 }
 
 /* RFC 6581, 9.2: "the responder MUST set Control Flag A to 1 in the MPA reply message" and an RTR option. */
@@ -110,7 +110,7 @@ a_peer_to_peer_request_gets_an_rtr_option(void **state)
 	(void)state;
 	assert_true(reply.peer_to_peer && reply.rtr_read && !reply.rtr_write && !reply.rtr_send);
 	assert_int_equal(reply.ird, 1);
-	assert_int_equal(node->engine.tx.ird, 1);
+	assert_int_equal(node->iwarp.tx.ird, 1);
 }
 
 /* RFC 6581, 6: "MUST continue to accept MPA Requests with version one". */
@@ -124,9 +124,9 @@ revision_1_is_answered_by_revision_1(void **state)
 	assert_int_equal(reply.revision, 1);
 	assert_false(reply.enhanced);
 	assert_true(reply.crc);
-	assert_true(node->engine.crc);
+	assert_true(node->iwarp.crc);
 	assert_int_equal(reply.private_data_length, 8);
-	assert_int_equal(node->engine.tx.ord, 1);
+	assert_int_equal(node->iwarp.tx.ord, 1);
 }
 
 /* RFC 5044, 4.3: "All MPA senders MUST be able to generate Markers when their use is declared by the opposing
@@ -141,8 +141,8 @@ a_request_for_markers_is_granted(void **state)
 
 	(void)state;
 	assert_false(reply.reject || reply.markers);
-	assert_true(node->engine.tx.markers);
-	assert_false(node->engine.rx.markers);
+	assert_true(node->iwarp.tx.markers);
+	assert_false(node->iwarp.rx.markers);
 }
 
 /* RFC 5044, 7.1.1: where the bit is 1 in either frame, "CRCs MUST be generated and checked by both
@@ -159,7 +159,7 @@ crc_is_used_where_the_responder_or_the_initiator_wants_it(void **state)
 		node->config.crc = wanted & 2;
 		reply = answer_to(&request);
 		assert_int_equal(reply.crc, wanted != 0);
-		assert_int_equal(node->engine.crc, wanted != 0);
+		assert_int_equal(node->iwarp.crc, wanted != 0);
 		teardown(state);
 		setup(state);
 	}
@@ -176,16 +176,16 @@ what_comes_before_the_reply_has_left_waits(void **state)
 	size_t used;
 
 	(void)state;
-	assert_int_equal(rr_iwarp_respond(&node->engine), 0);
+	assert_int_equal(rr_iwarp_respond(&node->iwarp), 0);
 	node_feed(node, data, rr_mpa_put(data, sizeof(data), &request), 100, NULL);
-	assert_int_equal(rr_iwarp_accept(&node->engine, NULL, 0), 0);
+	assert_int_equal(rr_iwarp_accept(&node->iwarp, NULL, 0), 0);
 	assert_int_equal(node_feed(node, wrong, sizeof(wrong), 100, NULL), 0);
 	node_collect(node);
 	assert_int_equal(rr_mpa_get(node->out, node->out_size, true, &reply, &used), RR_MPA_OK);
 	assert_int_equal(used, node->out_size);
 	node_clear(node);
 	node_feed(node, wrong, sizeof(wrong), 100, NULL);
-	assert_int_equal(node->engine.state, RR_IWARP_CLOSING);
+	assert_int_equal(node->iwarp.state, RR_IWARP_CLOSING);
 	assert_int_equal(node_terminate_cause(node), RR_CAUSE_RDMAP_OPCODE);
 }
 
@@ -196,10 +196,10 @@ a_reply_waits_until_the_request_has_left(void **state)
 	struct iovec vectors[2];
 
 	(void)state;
-	assert_int_equal(rr_iwarp_initiate(&node->engine, NULL, 0), 0);
-	assert_int_equal(rr_iwarp_space(&node->engine, vectors), 0);
+	assert_int_equal(rr_iwarp_initiate(&node->iwarp, NULL, 0), 0);
+	assert_int_equal(rr_iwarp_space(&node->iwarp, vectors), 0);
 	node_collect(node);
-	assert_int_equal(rr_iwarp_space(&node->engine, vectors), 1);
+	assert_int_equal(rr_iwarp_space(&node->iwarp, vectors), 1);
 }
 
 /* The private data of the request may be the private data of the reply. */
@@ -215,10 +215,10 @@ private_data_may_be_answered_by_itself(void **state)
 	size_t used;
 
 	(void)state;
-	assert_int_equal(rr_iwarp_respond(&node->engine), 0);
+	assert_int_equal(rr_iwarp_respond(&node->iwarp), 0);
 	node_feed(node, data, rr_mpa_put(data, sizeof(data), &request), 100, NULL);
-	asked = &node->engine.setup->request;
-	assert_int_equal(rr_iwarp_accept(&node->engine, asked->private_data, asked->private_data_length), 0);
+	asked = &node->iwarp.setup->request;
+	assert_int_equal(rr_iwarp_accept(&node->iwarp, asked->private_data, asked->private_data_length), 0);
 	node_collect(node);
 	assert_int_equal(rr_mpa_get(node->out, node->out_size, true, &reply, &used), RR_MPA_OK);
 	assert_int_equal(reply.private_data_length, 10);
@@ -230,13 +230,13 @@ private_data_may_be_answered_by_itself(void **state)
 static int
 outcome_of(const void *reply, size_t size, bool eof)
 {
-	assert_int_equal(rr_iwarp_initiate(&node->engine, NULL, 0), 0);
+	assert_int_equal(rr_iwarp_initiate(&node->iwarp, NULL, 0), 0);
 	node_collect(node);
 	node_clear(node);
 	node_feed(node, reply, size, 1, NULL);
 	if (eof)
-		rr_iwarp_eof(&node->engine);
-	return node->engine.state == RR_IWARP_OPEN ? 0 : node->engine.status;
+		rr_iwarp_eof(&node->iwarp);
+	return node->iwarp.state == RR_IWARP_OPEN ? 0 : node->iwarp.status;
 }
 
 static int
@@ -256,9 +256,9 @@ the_initiators_depths_follow_the_reply(void **state)
 
 	(void)state;
 	assert_int_equal(outcome_of_frame(&reply), 0);
-	assert_int_equal(node->engine.tx.ord, 2);
-	assert_int_equal(node->engine.tx.ird, 5);
-	assert_true(node->engine.crc);
+	assert_int_equal(node->iwarp.tx.ord, 2);
+	assert_int_equal(node->iwarp.tx.ird, 5);
+	assert_true(node->iwarp.crc);
 	assert_string_equal(node->log, "established 0 0, 0 octets 00000000, invalidated 0 00000000\n");
 }
 
@@ -286,7 +286,7 @@ crc_is_used_where_the_initiator_or_the_responder_wants_it(void **state)
 
 		node->config.crc = wanted & 2;
 		assert_int_equal(outcome_of_frame(&reply), 0);
-		assert_int_equal(node->engine.crc, wanted != 0);
+		assert_int_equal(node->iwarp.crc, wanted != 0);
 		teardown(state);
 		setup(state);
 	}
@@ -322,13 +322,13 @@ an_initiator_without_memory_says_so(void **state)
 	uint8_t data[RR_MPA_FRAME_MAX];
 
 	(void)state;
-	assert_int_equal(rr_iwarp_initiate(&node->engine, NULL, 0), 0);
+	assert_int_equal(rr_iwarp_initiate(&node->iwarp, NULL, 0), 0);
 	node_collect(node);
 	node_clear(node);
 	node->env.realloc = have_nothing;
 	node_feed(node, data, rr_mpa_put(data, sizeof(data), &reply), 100, NULL);
 	node_collect(node);
-	assert_int_equal(node->engine.status, -RPCRDMA_ERR_NOMEM);
+	assert_int_equal(node->iwarp.status, -RPCRDMA_ERR_NOMEM);
 	assert_int_equal(node_terminate_cause(node), RR_CAUSE_MPA_CATASTROPHIC);
 	assert_string_equal(node->log, "");
 }
@@ -345,8 +345,8 @@ a_rejection_is_one_whatever_else_it_says(void **state)
 
 	(void)state;
 	assert_int_equal(outcome_of_frame(&reply), -RPCRDMA_ERR_REJECTED);
-	assert_int_equal(node->engine.reason_size, 8);
-	assert_memory_equal(node->engine.reason, "too many", 8);
+	assert_int_equal(node->iwarp.reason_size, 8);
+	assert_memory_equal(node->iwarp.reason, "too many", 8);
 }
 
 static void
@@ -356,7 +356,7 @@ a_reply_may_ask_for_markers(void **state)
 
 	(void)state;
 	assert_int_equal(outcome_of_frame(&reply), 0);
-	assert_true(node->engine.tx.markers);
+	assert_true(node->iwarp.tx.markers);
 }
 
 static void
@@ -366,7 +366,7 @@ a_reply_without_depths_is_refused(void **state)
 
 	(void)state;
 	assert_int_equal(outcome_of_frame(&reply), -RPCRDMA_ERR_PEER);
-	assert_non_null(strstr(node->engine.text.text, "IRD"));
+	assert_non_null(strstr(node->iwarp.text.text, "IRD"));
 }
 
 /* A peer that closes without an answer is asked again, with the same private data in revision 1. */
@@ -378,21 +378,21 @@ who_does_not_answer_is_asked_with_revision_1(void **state)
 	size_t used;
 
 	(void)state;
-	assert_int_equal(rr_iwarp_initiate(&node->engine, "private", 7), 0);
+	assert_int_equal(rr_iwarp_initiate(&node->iwarp, "private", 7), 0);
 	node_collect(node);
 	node_clear(node);
-	rr_iwarp_eof(&node->engine);
-	assert_int_equal(node->engine.state, RR_IWARP_OVER);
-	assert_true(node->engine.again);
-	assert_int_equal(rr_iwarp_initiate_again(&node->engine), 0);
+	rr_iwarp_eof(&node->iwarp);
+	assert_int_equal(node->iwarp.state, RR_IWARP_OVER);
+	assert_true(node->iwarp.again);
+	assert_int_equal(rr_iwarp_initiate_again(&node->iwarp), 0);
 	node_collect(node);
 	assert_int_equal(rr_mpa_get(node->out, node->out_size, false, &request, &used), RR_MPA_OK);
 	assert_int_equal(request.revision, 1);
 	assert_int_equal(request.private_data_length, 7);
 	assert_memory_equal(request.private_data, "private", 7);
 	node_feed(node, data, rr_mpa_put(data, sizeof(data), &reply), 1, NULL);
-	assert_int_equal(node->engine.state, RR_IWARP_OPEN);
-	assert_int_equal(node->engine.tx.ord, 1);
+	assert_int_equal(node->iwarp.state, RR_IWARP_OPEN);
+	assert_int_equal(node->iwarp.tx.ord, 1);
 }
 
 static void
@@ -400,10 +400,10 @@ who_does_not_answer_twice_is_given_up(void **state)
 {
 	(void)state;
 	assert_int_equal(outcome_of("", 0, true), -RPCRDMA_ERR_PEER);
-	assert_int_equal(rr_iwarp_initiate_again(&node->engine), 0);
-	rr_iwarp_eof(&node->engine);
-	assert_false(node->engine.again);
-	assert_int_equal(node->engine.status, -RPCRDMA_ERR_PEER);
+	assert_int_equal(rr_iwarp_initiate_again(&node->iwarp), 0);
+	rr_iwarp_eof(&node->iwarp);
+	assert_false(node->iwarp.again);
+	assert_int_equal(node->iwarp.status, -RPCRDMA_ERR_PEER);
 }
 
 /* A reply in peer-to-peer mode, still without an RTR indication. */
@@ -444,15 +444,15 @@ other_protocols_are_told_apart(void **state)
 {
 	(void)state;
 	assert_int_equal(outcome_of("HTTP/1.1 400 Bad Request\r\n", 26, false), -RPCRDMA_ERR_PEER);
-	assert_non_null(strstr(node->engine.text.text, "it does not speak iWARP (MPA): it answered \"H"));
+	assert_non_null(strstr(node->iwarp.text.text, "it does not speak iWARP (MPA): it answered \"H"));
 	teardown(NULL);
 	setup(NULL);
 	assert_int_equal(outcome_of("", 0, true), -RPCRDMA_ERR_PEER);
-	assert_non_null(strstr(node->engine.text.text, "without a reply"));
+	assert_non_null(strstr(node->iwarp.text.text, "without a reply"));
 	teardown(NULL);
 	setup(NULL);
 	assert_int_equal(outcome_of("MPA ID Rep Fr", 13, true), -RPCRDMA_ERR_PEER);
-	assert_non_null(strstr(node->engine.text.text, "in the middle of a reply"));
+	assert_non_null(strstr(node->iwarp.text.text, "in the middle of a reply"));
 	teardown(NULL);
 	setup(NULL);
 	/* RFC 5044, 7.1.2: "check for incorrect "Initiator/Initiator" startups". */
@@ -468,9 +468,9 @@ bad_requests_are_not_answered(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(requests) / sizeof(requests[0]); i++) {
-		assert_int_equal(rr_iwarp_respond(&node->engine), 0);
+		assert_int_equal(rr_iwarp_respond(&node->iwarp), 0);
 		node_feed(node, (const uint8_t *)requests[i], 20, 3, NULL);
-		assert_int_equal(node->engine.state, RR_IWARP_OVER);
+		assert_int_equal(node->iwarp.state, RR_IWARP_OVER);
 		node_collect(node);
 		assert_int_equal(node->out_size, 0);
 		teardown(NULL);

@@ -14,13 +14,13 @@ answer_to(const char *digits)
 	struct rr_octets octets = rr_hex(digits);
 	size_t size = octets.size - RR_FPDU_CRC_SIZE;
 
-	if (responder->engine.crc)
+	if (responder->iwarp.crc)
 		rr_fpdu_put_crc(octets.data + size, rr_crc32c(0, octets.data, size));
 	node_feed(responder, octets.data, octets.size, NODE_STREAM, NULL);
 	node_collect(responder);
-	if (responder->engine.state != RR_IWARP_CLOSING)
+	if (responder->iwarp.state != RR_IWARP_CLOSING)
 		return 0;
-	assert_true(responder->engine.status < 0);
+	assert_true(responder->iwarp.status < 0);
 	return node_terminate_cause(responder);
 }
 
@@ -66,7 +66,7 @@ each_fault_has_its_cause(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < 2 * (sizeof(faults) / sizeof(faults[0])); i++) {
-		responder->engine.crc = i % 2;
+		responder->iwarp.crc = i % 2;
 		assert_int_equal(answer_to(faults[i / 2].fpdu), faults[i / 2].cause);
 		assert_string_equal(responder->log, "");
 		pair_renew();
@@ -86,14 +86,14 @@ a_damaged_head_is_a_wrong_crc_and_nothing_else(void **state)
 	for (size_t i = 0; i < 4 * bits; i++) {
 		bool writes = kinds[i / bits] == RR_WORK_WRITE;
 
-		initiator->engine.crc = responder->engine.crc = true;
+		initiator->iwarp.crc = responder->iwarp.crc = true;
 		node_post(initiator, kinds[i / bits], writes ? payload : initiator->memory,
 			writes ? 20000 : 10, region.handle, region.offset, 1);
 		node_collect(initiator);
 		initiator->out[first + i % bits / 8] ^= (uint8_t)(1 << i % 8);
 		node_feed(responder, initiator->out, initiator->out_size, 1 + i % 3000, NULL);
 		node_collect(responder);
-		assert_int_equal(responder->engine.status, -RPCRDMA_ERR_PEER);
+		assert_int_equal(responder->iwarp.status, -RPCRDMA_ERR_PEER);
 		assert_int_equal(node_terminate_cause(responder), RR_CAUSE_MPA_CRC);
 		assert_string_equal(responder->log, "");
 		pair_renew();
@@ -114,9 +114,9 @@ a_terminate_of_any_length_is_understood(void **state)
 		rr_ddp_put(fpdu + RR_FPDU_LENGTH_SIZE, &header);
 		rr_put_be16(fpdu + RR_FPDU_LENGTH_SIZE + RR_DDP_UNTAGGED_SIZE, RR_CAUSE_DDP_NO_BUFFER);
 		node_feed(responder, fpdu, rr_fpdu_size(RR_DDP_UNTAGGED_SIZE + size), 700, NULL);
-		assert_int_equal(responder->engine.state, RR_IWARP_OVER);
+		assert_int_equal(responder->iwarp.state, RR_IWARP_OVER);
 		assert_non_null(strstr(
-			responder->engine.text.text, size < 4 ? "no cause given" : "no buffer available"));
+			responder->iwarp.text.text, size < 4 ? "no cause given" : "no buffer available"));
 		pair_renew();
 	}
 }
@@ -134,12 +134,12 @@ answer_to_response(uint32_t stag_change, uint64_t to, uint32_t payload_size, boo
 	node_post(initiator, RR_WORK_READ, initiator->memory, 8, 1, 0, 1);
 	node_collect(initiator);
 	node_clear(initiator);
-	header.stag = initiator->engine.tx.sink ^ stag_change;
+	header.stag = initiator->iwarp.tx.sink ^ stag_change;
 	rr_put_be16(fpdu, (uint16_t)(RR_DDP_TAGGED_SIZE + payload_size));
 	rr_ddp_put(fpdu + 2, &header);
 	node_feed(initiator, fpdu, rr_fpdu_size(RR_DDP_TAGGED_SIZE + payload_size), 9, NULL);
 	node_collect(initiator);
-	return initiator->engine.state == RR_IWARP_OPEN ? 0 : node_terminate_cause(initiator);
+	return initiator->iwarp.state == RR_IWARP_OPEN ? 0 : node_terminate_cause(initiator);
 }
 
 static void
@@ -190,7 +190,7 @@ the_terminate_shows_what_was_wrong(void **state)
 	assert_int_equal(terminate.segment_length, 0x2e);
 	assert_memory_equal(terminate.ddp_header, request.data + 2, 18);
 	assert_memory_equal(terminate.read_request, request.data + 20, 28);
-	assert_non_null(strstr(responder->engine.text.text, "handle 0x00000001, offset 0x7, length 4"));
+	assert_non_null(strstr(responder->iwarp.text.text, "handle 0x00000001, offset 0x7, length 4"));
 }
 
 /* RFC 5040, 5.2.2: the responder has "a sufficient number of Untagged Buffers ... available on the RDMA Read
@@ -201,7 +201,7 @@ more_reads_than_allowed_end_the_connection(void **state)
 	struct rr_region region = node_register(responder, 0, 100, RR_REMOTE_READ);
 
 	(void)state;
-	initiator->engine.tx.ord = 3;
+	initiator->iwarp.tx.ord = 3;
 	for (uintptr_t i = 1; i <= 3; i++)
 		node_post(initiator, RR_WORK_READ, initiator->memory, 10, region.handle, region.offset, i);
 	node_collect(initiator);
@@ -239,11 +239,11 @@ a_terminate_is_understood_in_the_order_of_the_specification_and_of_linux(void **
 		memcpy(fpdu + 20, control.data, control.size);
 		node_post(responder, RR_WORK_SEND, "x", 1, 0, 0, 1);
 		node_feed(responder, fpdu, rr_fpdu_size(18 + control.size), 1, NULL);
-		assert_int_equal(responder->engine.state, RR_IWARP_OVER);
-		assert_int_equal(responder->engine.status, terminates[i].status);
-		assert_non_null(strstr(responder->engine.text.text, terminates[i].text));
-		rr_iwarp_flush(&responder->engine);
-		assert_int_equal(responder->engine.base.outstanding, 0);
+		assert_int_equal(responder->iwarp.state, RR_IWARP_OVER);
+		assert_int_equal(responder->iwarp.status, terminates[i].status);
+		assert_non_null(strstr(responder->iwarp.text.text, terminates[i].text));
+		rr_iwarp_flush(&responder->iwarp);
+		assert_int_equal(responder->iwarp.base.outstanding, 0);
 		pair_renew();
 	}
 }

@@ -3,13 +3,13 @@
 
 #include "base/checked.h"
 #include "base/crc32c.h"
-#include "fabric/iwarp/engine_private.h"
+#include "fabric/iwarp/protocol_private.h"
 
 /*
  * A batch is a list of vectors, the octets that leave next. Payload stays where it is, and the vectors refer
  * to it; headers, trailers and small payloads are copied to metas, one behind the other, so that the trailer
- * of an FPDU and the header of the next one are one vector. An engine has a batch while TCP has not taken all
- * of its octets; other batches lie on the fabric's free list.
+ * of an FPDU and the header of the next one are one vector. An iWARP connection has a batch while TCP has not
+ * taken all of its octets; other batches lie on the fabric's free list.
  */
 
 /* The further vectors of a payload with an octet that a test damages: the octet is copied, and parts the
@@ -27,15 +27,15 @@ enum { MARKERS_MAX = RR_IWARP_MARKED_MAX / (RR_MPA_MARKER_INTERVAL - RR_MPA_MARK
  * header octets and all its octets. As long as the batch is within these limits, it has room for one more
  * FPDU of the largest size. */
 static void
-batch_set_bounds(const struct rr_iwarp *engine, struct rr_iwarp_batch *batch)
+batch_set_bounds(const struct rr_iwarp *iwarp, struct rr_iwarp_batch *batch)
 {
-	uint32_t markers = engine->tx.markers ? MARKERS_MAX : 0;
+	uint32_t markers = iwarp->tx.markers ? MARKERS_MAX : 0;
 
 	/* An FPDU takes at most a vector for each sge, one for its header and one for its trailer. A marker
 	 * parts a vector in two. */
 	batch->count_most = RR_IWARP_BATCH_VECTORS - (RR_MAX_SGE + 2 + SPOILT_VECTORS + 2 * markers);
 	batch->meta_most = batch->meta_size - (RR_IWARP_FPDU_MAX + 1 + RR_MPA_MARKER_SIZE * markers);
-	batch->octets_most = (engine->crc ? RR_IWARP_BATCH_CRC : RR_IWARP_BATCH_MAX) - 1;
+	batch->octets_most = (iwarp->crc ? RR_IWARP_BATCH_CRC : RR_IWARP_BATCH_MAX) - 1;
 }
 
 /* Takes a batch that was kept, or makes a new one. While more than KEPT_MAX batches are in use, their peers
@@ -59,34 +59,34 @@ batch_take(struct rr_iwarp_shared *shared)
 }
 
 bool
-rr_iwarp_batch_open(struct rr_iwarp *engine)
+rr_iwarp_batch_open(struct rr_iwarp *iwarp)
 {
 	struct rr_iwarp_batch *batch;
 
-	if (engine->tx.batch)
+	if (iwarp->tx.batch)
 		return true;
-	batch = batch_take(engine->shared);
+	batch = batch_take(iwarp->shared);
 	if (!batch)
 		return false;
-	engine->shared->batches_used++;
-	engine->tx.batch = batch;
+	iwarp->shared->batches_used++;
+	iwarp->tx.batch = batch;
 	rr_list_init(&batch->link);
 	batch->first = batch->count = batch->meta = 0;
 	batch->octets = 0;
 	batch->open = true;
-	batch_set_bounds(engine, batch);
+	batch_set_bounds(iwarp, batch);
 	return true;
 }
 
 void
-rr_iwarp_batch_close(struct rr_iwarp *engine)
+rr_iwarp_batch_close(struct rr_iwarp *iwarp)
 {
-	struct rr_iwarp_shared *shared = engine->shared;
-	struct rr_iwarp_batch *batch = engine->tx.batch;
+	struct rr_iwarp_shared *shared = iwarp->shared;
+	struct rr_iwarp_batch *batch = iwarp->tx.batch;
 
 	if (!batch)
 		return;
-	engine->tx.batch = NULL;
+	iwarp->tx.batch = NULL;
 	shared->batches_used--;
 	if (shared->batches_kept == KEPT_MAX || batch->meta_size < RR_IWARP_BATCH_META) {
 		rr_free(shared->env, batch);
@@ -119,9 +119,9 @@ batch_append_spoilt(struct rr_iwarp_fpdu *fpdu, const uint8_t *data, size_t size
 static void
 batch_put(struct rr_iwarp_fpdu *fpdu, const void *data, size_t size)
 {
-	if (fpdu->engine->crc)
+	if (fpdu->iwarp->crc)
 		fpdu->crc = rr_crc32c(fpdu->crc, data, size);
-	fpdu->engine->tx.gathered += size;
+	fpdu->iwarp->tx.gathered += size;
 	if (fpdu->spoil < size) {
 		batch_append_spoilt(fpdu, data, size);
 		return;
@@ -154,7 +154,7 @@ batch_put_marker(struct rr_iwarp_fpdu *fpdu, uint64_t back)
 void
 rr_iwarp_fpdu_refer_marked(struct rr_iwarp_fpdu *fpdu, const uint8_t *data, uint32_t size)
 {
-	const struct rr_iwarp_tx *tx = &fpdu->engine->tx;
+	const struct rr_iwarp_tx *tx = &fpdu->iwarp->tx;
 
 	if (!tx->markers) {
 		if (size)
@@ -202,31 +202,31 @@ rr_iwarp_fpdu_copy(struct rr_iwarp_fpdu *fpdu, const void *data, uint32_t size)
 static void
 batch_begin_checked(struct rr_iwarp_fpdu *fpdu)
 {
-	struct rr_iwarp *engine = fpdu->engine;
+	struct rr_iwarp *iwarp = fpdu->iwarp;
 
 	fpdu->crc = 0;
 	fpdu->spoil = SIZE_MAX;
 	/* A test has asked for a damaged FPDU: one octet of it is chosen at random. */
-	if (engine->tx.corrupt && engine->crc)
-		fpdu->spoil = rr_random_u32(engine->shared->env) % rr_fpdu_size(fpdu->ulpdu);
-	engine->tx.corrupt = false;
+	if (iwarp->tx.corrupt && iwarp->crc)
+		fpdu->spoil = rr_random_u32(iwarp->shared->env) % rr_fpdu_size(fpdu->ulpdu);
+	iwarp->tx.corrupt = false;
 	/* "FPDUPTR value of 0x0000 means that immediately following the Marker is an FPDU header" */
-	if (batch_marker_is_due(&engine->tx))
+	if (batch_marker_is_due(&iwarp->tx))
 		batch_put_marker(fpdu, 0);
-	fpdu->start = engine->tx.gathered;
+	fpdu->start = iwarp->tx.gathered;
 }
 
 void
-rr_iwarp_fpdu_begin(struct rr_iwarp_fpdu *fpdu, struct rr_iwarp *engine, const struct rr_ddp_header *header,
+rr_iwarp_fpdu_begin(struct rr_iwarp_fpdu *fpdu, struct rr_iwarp *iwarp, const struct rr_ddp_header *header,
 	uint32_t payload)
 {
 	size_t size = rr_ddp_header_size(header->tagged);
 	uint8_t *head;
 
-	fpdu->engine = engine;
-	fpdu->batch = engine->tx.batch;
+	fpdu->iwarp = iwarp;
+	fpdu->batch = iwarp->tx.batch;
 	fpdu->ulpdu = size + payload;
-	fpdu->plain = !engine->crc && !engine->tx.markers;
+	fpdu->plain = !iwarp->crc && !iwarp->tx.markers;
 	if (!fpdu->plain)
 		batch_begin_checked(fpdu);
 	head = batch_meta(fpdu);
@@ -241,8 +241,8 @@ batch_end_checked(struct rr_iwarp_fpdu *fpdu)
 {
 	batch_put_meta(fpdu, rr_fpdu_pad(fpdu->ulpdu));
 	/* RFC 5044, 4.4: "If there is a Marker immediately following the PAD, the Marker is included". */
-	if (batch_marker_is_due(&fpdu->engine->tx))
-		batch_put_marker(fpdu, fpdu->engine->tx.gathered - fpdu->start);
+	if (batch_marker_is_due(&fpdu->iwarp->tx))
+		batch_put_marker(fpdu, fpdu->iwarp->tx.gathered - fpdu->start);
 	rr_fpdu_put_crc(batch_meta(fpdu), fpdu->crc);
 	batch_put_meta(fpdu, RR_FPDU_CRC_SIZE);
 }
@@ -258,31 +258,31 @@ rr_iwarp_fpdu_end(struct rr_iwarp_fpdu *fpdu)
 	/* Without a CRC, the CRC field is 0, as the pad is: both are appended at once. The octets of such an
 	 * FPDU are counted all together. */
 	batch_put_meta(fpdu, rr_fpdu_pad(fpdu->ulpdu) + RR_FPDU_CRC_SIZE);
-	fpdu->engine->tx.gathered += rr_fpdu_size(fpdu->ulpdu);
+	fpdu->iwarp->tx.gathered += rr_fpdu_size(fpdu->ulpdu);
 }
 
 bool
-rr_iwarp_batch_copy(struct rr_iwarp *engine, const struct rr_work *work, uint32_t length)
+rr_iwarp_batch_copy(struct rr_iwarp *iwarp, const struct rr_work *work, uint32_t length)
 {
 	bool write = work->kind == RR_WORK_WRITE;
 	size_t head = rr_ddp_header_size(write);
-	uint8_t *to = rr_iwarp_batch_claim(engine, head + length);
+	uint8_t *to = rr_iwarp_batch_claim(iwarp, head + length);
 
 	if (!to)
 		return false;
 	if (write)
 		rr_ddp_put_write(to, work->remote_handle, work->remote_offset);
 	else
-		rr_ddp_put_send(to, work->kind == RR_WORK_SEND_INVALIDATE, work->remote_handle,
-			++engine->tx.send_msn);
+		rr_ddp_put_send(
+			to, work->kind == RR_WORK_SEND_INVALIDATE, work->remote_handle, ++iwarp->tx.send_msn);
 	rr_iwarp_copy_sges(to + head, work->sges, work->sge_count);
 	return true;
 }
 
 void
-rr_iwarp_batch_advance(struct rr_iwarp *engine, size_t octets)
+rr_iwarp_batch_advance(struct rr_iwarp *iwarp, size_t octets)
 {
-	struct rr_iwarp_batch *batch = engine->tx.batch;
+	struct rr_iwarp_batch *batch = iwarp->tx.batch;
 
 	batch->octets -= octets;
 	while (octets) {
@@ -296,5 +296,5 @@ rr_iwarp_batch_advance(struct rr_iwarp *engine, size_t octets)
 			batch->first++;
 	}
 	if (batch->first == batch->count)
-		rr_iwarp_batch_close(engine);
+		rr_iwarp_batch_close(iwarp);
 }

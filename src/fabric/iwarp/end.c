@@ -6,7 +6,7 @@
 #include "base/checked.h"
 #include "base/crc32c.h"
 #include "base/peer_log.h"
-#include "fabric/iwarp/engine_private.h"
+#include "fabric/iwarp/protocol_private.h"
 
 /*
  * The ways in which a connection ends:
@@ -23,13 +23,13 @@
 /* Gives the receive buffer of the Send that was arriving back to the pool, and forgets that Send. The
  * endpoint waits for no buffer from then on. */
 static void
-end_stop_receiving(struct rr_iwarp *engine)
+end_stop_receiving(struct rr_iwarp *iwarp)
 {
-	struct rr_iwarp_rx *rx = &engine->rx;
+	struct rr_iwarp_rx *rx = &iwarp->rx;
 
-	rr_receives_leave(&engine->shared->receives, &engine->wait);
+	rr_receives_leave(&iwarp->shared->receives, &iwarp->wait);
 	if (rx->receive)
-		rr_receives_put(&engine->shared->receives, rx->receive);
+		rr_receives_put(&iwarp->shared->receives, rx->receive);
 	rx->receive = NULL;
 	rx->left = 0;
 	rx->blocked = false;
@@ -37,10 +37,10 @@ end_stop_receiving(struct rr_iwarp *engine)
 
 /* Keeps the status and the text that say why the connection ends, for the event DISCONNECTED. */
 static void
-end_set_text(struct rr_iwarp *engine, int status, const char *format, va_list args)
+end_set_text(struct rr_iwarp *iwarp, int status, const char *format, va_list args)
 {
-	engine->status = status;
-	vsnprintf(engine->text.text, sizeof(engine->text.text), format, args);
+	iwarp->status = status;
+	vsnprintf(iwarp->text.text, sizeof(iwarp->text.text), format, args);
 }
 
 /* Adds the headers of the peer's wrong FPDU to the Terminate. RFC 5040, figure 10 says which headers a
@@ -74,16 +74,16 @@ end_insert_marker(uint8_t *fpdu, size_t size, size_t at)
 	return size + RR_MPA_MARKER_SIZE;
 }
 
-/* Writes the FPDU of a Terminate to engine->frame, whose octets are sent after those that are in the batch
+/* Writes the FPDU of a Terminate to iwarp->frame, whose octets are sent after those that are in the batch
  * already. head: the peer's wrong FPDU, or NULL if there is none to describe. */
 static void
-end_write_terminate(struct rr_iwarp *engine, uint16_t cause, const uint8_t *head)
+end_write_terminate(struct rr_iwarp *iwarp, uint16_t cause, const uint8_t *head)
 {
 	struct rr_ddp_header header = {
 		.last = true, .opcode = RR_RDMAP_TERMINATE, .queue = RR_DDP_QUEUE_TERMINATE, .msn = 1
 	};
 	struct rr_terminate terminate = { .cause = cause };
-	uint8_t *out = engine->frame;
+	uint8_t *out = iwarp->frame;
 	size_t ulpdu, size, at = SIZE_MAX;
 
 	/* RFC 5040, figure 10: a Terminate for an error of the LLP (MPA) has no headers of the wrong FPDU. */
@@ -97,44 +97,44 @@ end_write_terminate(struct rr_iwarp *engine, uint16_t cause, const uint8_t *head
 	size += rr_fpdu_pad(ulpdu);
 	/* The Terminate begins at octet tx.gathered of the stream: the next marker is `at` octets further on.
 	 */
-	if (engine->tx.markers)
-		at = -engine->tx.gathered % RR_MPA_MARKER_INTERVAL;
+	if (iwarp->tx.markers)
+		at = -iwarp->tx.gathered % RR_MPA_MARKER_INTERVAL;
 	if (at <= size)
 		size = end_insert_marker(out, size, at);
-	rr_fpdu_put_crc(out + size, engine->crc ? rr_crc32c(0, out, size) : 0);
-	engine->frame_at = 0;
-	engine->frame_size = (uint32_t)(size + RR_FPDU_CRC_SIZE);
+	rr_fpdu_put_crc(out + size, iwarp->crc ? rr_crc32c(0, out, size) : 0);
+	iwarp->frame_at = 0;
+	iwarp->frame_size = (uint32_t)(size + RR_FPDU_CRC_SIZE);
 }
 
-/* Ends the connection for a fault of the peer: logs engine->text, which describes the fault, gives the
+/* Ends the connection for a fault of the peer: logs iwarp->text, which describes the fault, gives the
  * receive buffer back, and writes a Terminate with this cause. head: the peer's wrong FPDU, or NULL if there
  * is none to describe. Returns ENDED. */
 static enum rr_iwarp_outcome
-end_for(struct rr_iwarp *engine, uint16_t cause, const uint8_t *head)
+end_for(struct rr_iwarp *iwarp, uint16_t cause, const uint8_t *head)
 {
 	/* A peer that cannot know yet that its access was ended did nothing wrong: there is no warning. */
-	if (!engine->revoked)
-		rr_log_peer(engine->shared->log, engine->base.peer, "%s: %s", engine->base.peer,
-			engine->text.text);
-	end_stop_receiving(engine);
-	rr_iwarp_set_state(engine, RR_IWARP_CLOSING);
+	if (!iwarp->revoked)
+		rr_log_peer(
+			iwarp->shared->log, iwarp->base.peer, "%s: %s", iwarp->base.peer, iwarp->text.text);
+	end_stop_receiving(iwarp);
+	rr_iwarp_set_state(iwarp, RR_IWARP_CLOSING);
 	/* RFC 5044, 7.1.2 lets a responder send once an FPDU has come, and the wrong FPDU has come. */
-	end_write_terminate(engine, cause, head);
+	end_write_terminate(iwarp, cause, head);
 	return RR_IWARP_ENDED;
 }
 
 enum rr_iwarp_outcome
 rr_iwarp_fault(
-	struct rr_iwarp *engine, int status, uint16_t cause, const uint8_t *head, const char *format, ...)
+	struct rr_iwarp *iwarp, int status, uint16_t cause, const uint8_t *head, const char *format, ...)
 {
-	struct rr_iwarp_rx *rx = &engine->rx;
+	struct rr_iwarp_rx *rx = &iwarp->rx;
 	va_list args;
 
 	va_start(args, format);
-	end_set_text(engine, status, format, args);
+	end_set_text(iwarp, status, format, args);
 	va_end(args);
 	if (!head || rx->checked)
-		return end_for(engine, cause, head);
+		return end_for(iwarp, cause, head);
 	/* RFC 5044, 6: "An MPA receiver MUST first verify the FPDU before passing the ULPDU to DDP." */
 	rx->doubted = true;
 	rx->cause = cause;
@@ -143,9 +143,9 @@ rr_iwarp_fault(
 }
 
 enum rr_iwarp_outcome
-rr_iwarp_confirm_fault(struct rr_iwarp *engine)
+rr_iwarp_confirm_fault(struct rr_iwarp *iwarp)
 {
-	return end_for(engine, engine->rx.cause, engine->rx.head);
+	return end_for(iwarp, iwarp->rx.cause, iwarp->rx.head);
 }
 
 /* Whether the peer sent the Terminate because this side tried to access memory of the peer without the right
@@ -167,114 +167,112 @@ end_is_about_access(const struct rr_terminate *terminate)
 }
 
 enum rr_iwarp_outcome
-rr_iwarp_terminated(struct rr_iwarp *engine)
+rr_iwarp_terminated(struct rr_iwarp *iwarp)
 {
 	const size_t before = RR_FPDU_LENGTH_SIZE + RR_DDP_UNTAGGED_SIZE;
 	/* A Terminate that is longer than any can be is read as far as the buffer goes. */
-	size_t size = rr_min(RR_FPDU_LENGTH_SIZE + (size_t)engine->rx.ulpdu, RR_IWARP_HEAD_MAX);
+	size_t size = rr_min(RR_FPDU_LENGTH_SIZE + (size_t)iwarp->rx.ulpdu, RR_IWARP_HEAD_MAX);
 	struct rr_terminate terminate;
 	char text[160] = "no cause given";
 	int status = -RPCRDMA_ERR_DISCONNECTED;
 
-	if (rr_terminate_get(engine->rx.head + before, size - before, &terminate)) {
+	if (rr_terminate_get(iwarp->rx.head + before, size - before, &terminate)) {
 		rr_terminate_text(text, sizeof(text), &terminate);
 		if (end_is_about_access(&terminate))
 			status = -RPCRDMA_ERR_ACCESS;
 	}
-	rr_iwarp_over(engine, status, "the peer terminated the connection: %s", text);
-	rr_log_peer(engine->shared->log, engine->base.peer, "%s: %s", engine->base.peer, engine->text.text);
+	rr_iwarp_over(iwarp, status, "the peer terminated the connection: %s", text);
+	rr_log_peer(iwarp->shared->log, iwarp->base.peer, "%s: %s", iwarp->base.peer, iwarp->text.text);
 	return RR_IWARP_ENDED;
 }
 
 void
-rr_iwarp_over(struct rr_iwarp *engine, int status, const char *format, ...)
+rr_iwarp_over(struct rr_iwarp *iwarp, int status, const char *format, ...)
 {
 	va_list args;
 
-	if (engine->state < RR_IWARP_CLOSING) {
+	if (iwarp->state < RR_IWARP_CLOSING) {
 		va_start(args, format);
-		end_set_text(engine, status, format, args);
+		end_set_text(iwarp, status, format, args);
 		va_end(args);
-		end_stop_receiving(engine);
+		end_stop_receiving(iwarp);
 	}
-	rr_iwarp_batch_close(engine);
-	engine->frame_at = engine->frame_size;
-	if (engine->state < RR_IWARP_OVER)
-		rr_iwarp_set_state(engine, RR_IWARP_OVER);
+	rr_iwarp_batch_close(iwarp);
+	iwarp->frame_at = iwarp->frame_size;
+	if (iwarp->state < RR_IWARP_OVER)
+		rr_iwarp_set_state(iwarp, RR_IWARP_OVER);
 }
 
 void
-rr_iwarp_eof(struct rr_iwarp *engine)
+rr_iwarp_eof(struct rr_iwarp *iwarp)
 {
-	const struct rr_iwarp_rx *rx = &engine->rx;
+	const struct rr_iwarp_rx *rx = &iwarp->rx;
 
 	/* A peer that knows revision 1 only may close the connection rather than answer. */
-	engine->again = engine->state == RR_IWARP_REPLY && !engine->setup->have && !engine->old;
-	if (engine->state == RR_IWARP_REPLY)
-		rr_iwarp_over(engine, -RPCRDMA_ERR_PEER,
+	iwarp->again = iwarp->state == RR_IWARP_REPLY && !iwarp->setup->have && !iwarp->old;
+	if (iwarp->state == RR_IWARP_REPLY)
+		rr_iwarp_over(iwarp, -RPCRDMA_ERR_PEER,
 			"it does not speak iWARP (MPA): it closed the connection %s; is this the port of "
 			"NFS/RDMA?",
-			engine->setup->have ? "in the middle of a reply" : "without a reply");
-	else if (engine->state == RR_IWARP_OPEN && (rx->phase != RR_IWARP_HEAD || rx->have))
-		rr_iwarp_over(engine, -RPCRDMA_ERR_DISCONNECTED,
+			iwarp->setup->have ? "in the middle of a reply" : "without a reply");
+	else if (iwarp->state == RR_IWARP_OPEN && (rx->phase != RR_IWARP_HEAD || rx->have))
+		rr_iwarp_over(iwarp, -RPCRDMA_ERR_DISCONNECTED,
 			"the peer closed the connection in the middle of a message");
 	else
-		rr_iwarp_over(engine, -RPCRDMA_ERR_DISCONNECTED, "the peer closed the connection");
+		rr_iwarp_over(iwarp, -RPCRDMA_ERR_DISCONNECTED, "the peer closed the connection");
 }
 
 /* Ends the connection if the peer is writing to or reading from the region with that handle, to which it has
  * no access any more. */
 static void
-end_check_use(struct rr_iwarp *engine, uint32_t handle)
+end_check_use(struct rr_iwarp *iwarp, uint32_t handle)
 {
-	const struct rr_iwarp_rx *rx = &engine->rx;
-	bool written = engine->state == RR_IWARP_OPEN && rx->phase == RR_IWARP_PAYLOAD && rx->to &&
+	const struct rr_iwarp_rx *rx = &iwarp->rx;
+	bool written = iwarp->state == RR_IWARP_OPEN && rx->phase == RR_IWARP_PAYLOAD && rx->to &&
 		       rx->ddp.tagged && rx->ddp.opcode == RR_RDMAP_WRITE && rx->ddp.stag == handle;
 
 	/* While the connection closes, octets of the batch may still leave; they may refer to the region's
 	 * memory. */
-	if (!written && !((engine->state == RR_IWARP_OPEN || engine->tx.batch) &&
-				rr_iwarp_is_being_read(engine, handle)))
+	if (!written && !((iwarp->state == RR_IWARP_OPEN || iwarp->tx.batch) &&
+				rr_iwarp_is_being_read(iwarp, handle)))
 		return;
-	rr_iwarp_over(engine, -RPCRDMA_ERR_CANCELLED,
-		"handle 0x%08x was invalidated while the peer was %s it", handle,
-		written ? "writing to" : "reading from");
+	rr_iwarp_over(iwarp, -RPCRDMA_ERR_CANCELLED, "handle 0x%08x was invalidated while the peer was %s it",
+		handle, written ? "writing to" : "reading from");
 }
 
 void
-rr_iwarp_revoke(struct rr_iwarp *engine, uint32_t handle)
+rr_iwarp_revoke(struct rr_iwarp *iwarp, uint32_t handle)
 {
-	rr_regions_revoke(&engine->regions, handle);
-	end_check_use(engine, handle);
+	rr_regions_revoke(&iwarp->regions, handle);
+	end_check_use(iwarp, handle);
 }
 
 void
-rr_iwarp_invalidate(struct rr_iwarp *engine, uint32_t handle)
+rr_iwarp_invalidate(struct rr_iwarp *iwarp, uint32_t handle)
 {
-	rr_regions_remove(&engine->regions, handle);
-	end_check_use(engine, handle);
+	rr_regions_remove(&iwarp->regions, handle);
+	end_check_use(iwarp, handle);
 }
 
 void
-rr_iwarp_drain(struct rr_iwarp *engine)
+rr_iwarp_drain(struct rr_iwarp *iwarp)
 {
-	engine->draining = true;
+	iwarp->draining = true;
 }
 
 /* Completes all work requests of a list with the status CANCELLED, which calls the owner's handler. */
 static void
-end_cancel_all(struct rr_iwarp *engine, struct rr_list *works)
+end_cancel_all(struct rr_iwarp *iwarp, struct rr_list *works)
 {
 	while (!rr_list_empty(works))
-		rr_works_complete(&engine->shared->works,
-			rr_container(works->next, struct rr_work_item, link), &engine->base,
-			-RPCRDMA_ERR_CANCELLED);
+		rr_works_complete(&iwarp->shared->works, rr_container(works->next, struct rr_work_item, link),
+			&iwarp->base, -RPCRDMA_ERR_CANCELLED);
 }
 
 void
-rr_iwarp_flush(struct rr_iwarp *engine)
+rr_iwarp_flush(struct rr_iwarp *iwarp)
 {
-	end_cancel_all(engine, &engine->tx.sent);
-	end_cancel_all(engine, &engine->tx.reads);
-	end_cancel_all(engine, &engine->tx.queue);
+	end_cancel_all(iwarp, &iwarp->tx.sent);
+	end_cancel_all(iwarp, &iwarp->tx.reads);
+	end_cancel_all(iwarp, &iwarp->tx.queue);
 }

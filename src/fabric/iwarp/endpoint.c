@@ -23,7 +23,7 @@ static const uint64_t held_tick = RR_SECOND;
 static struct rr_loop *
 endpoint_loop(const struct rr_iwarp_endpoint *endpoint)
 {
-	return endpoint->engine.base.fabric->loop;
+	return endpoint->iwarp.base.fabric->loop;
 }
 
 void
@@ -39,7 +39,7 @@ rr_iwarp_endpoint_set_state(struct rr_iwarp_endpoint *endpoint, enum rr_iwarp_en
 		"offered", "accepted", "up", "closing", "shut", "rejected", "reported", "closed" };
 
 	rr_log(rr_iwarp_fabric(endpoint)->shared.env, RR_LOG_DEBUG, "%s: iWARP endpoint %s, was %s",
-		endpoint->engine.base.peer, names[state], names[endpoint->state]);
+		endpoint->iwarp.base.peer, names[state], names[endpoint->state]);
 	endpoint->state = state;
 }
 
@@ -50,15 +50,15 @@ rr_iwarp_endpoint_set_state(struct rr_iwarp_endpoint *endpoint, enum rr_iwarp_en
 static void
 endpoint_connected(struct rr_iwarp_endpoint *endpoint, int error)
 {
-	struct rr_iwarp *engine = &endpoint->engine;
+	struct rr_iwarp *iwarp = &endpoint->iwarp;
 
 	rr_iwarp_endpoint_set_state(endpoint, RR_IWARP_ENDPOINT_UP);
 	/* The peer accepted the first TCP connection and closed it without an answer: that is the cause to
 	 * report. */
-	if (error && engine->old)
-		rr_iwarp_eof(engine);
+	if (error && iwarp->old)
+		rr_iwarp_eof(iwarp);
 	else if (error)
-		rr_iwarp_over(engine, rr_errno_error(-error), "cannot connect: %s%s", strerror(-error),
+		rr_iwarp_over(iwarp, rr_errno_error(-error), "cannot connect: %s%s", strerror(-error),
 			error == -ECONNREFUSED ? "; is a server running there, at this port?" : "");
 	else {
 		rr_iwarp_endpoint_watch_peer(endpoint);
@@ -106,17 +106,18 @@ endpoint_leave_socket(struct rr_iwarp_endpoint *endpoint)
 static bool
 endpoint_start_again(struct rr_iwarp_endpoint *endpoint)
 {
-	struct rr_iwarp *engine = &endpoint->engine;
+	struct rr_iwarp *iwarp = &endpoint->iwarp;
 
 	endpoint_leave_socket(endpoint);
 	endpoint->fd = rr_socket_open(endpoint->address.ss_family);
 	endpoint->full = false;
-	if (endpoint->fd < 0 || rr_iwarp_initiate_again(engine))
+	if (endpoint->fd < 0 || rr_iwarp_initiate_again(iwarp))
 		return false;
 	if (rr_iwarp_endpoint_dial(endpoint) == 0)
 		return true;
-	/* The engine waits for a reply again: this ends it for the second time, with the same cause. */
-	rr_iwarp_eof(engine);
+	/* The iWARP connection waits for a reply again: this ends it for the second time, with the same
+	 * cause. */
+	rr_iwarp_eof(iwarp);
 	return false;
 }
 
@@ -138,11 +139,11 @@ rr_iwarp_endpoint_dial_plain(struct rr_iwarp_endpoint *endpoint)
 static void
 endpoint_resume(struct rr_iwarp_endpoint *endpoint)
 {
-	struct rr_iwarp *engine = &endpoint->engine;
-	uint64_t count = engine->rx.count;
+	struct rr_iwarp *iwarp = &endpoint->iwarp;
+	uint64_t count = iwarp->rx.count;
 
-	rr_iwarp_resume(engine);
-	if (engine->rx.count != count && engine->state != RR_IWARP_RELEASED)
+	rr_iwarp_resume(iwarp);
+	if (iwarp->rx.count != count && iwarp->state != RR_IWARP_RELEASED)
 		rr_iwarp_endpoint_defer(endpoint);
 }
 
@@ -151,11 +152,11 @@ endpoint_resume(struct rr_iwarp_endpoint *endpoint)
 static void
 endpoint_follow_debt(struct rr_iwarp_endpoint *endpoint)
 {
-	const struct rr_iwarp_rx *rx = &endpoint->engine.rx;
+	const struct rr_iwarp_rx *rx = &endpoint->iwarp.rx;
 	/* Sends are numbered from the other end, so that no Send has the number of an FPDU. */
 	uint64_t debt = rx->receive ? UINT64_MAX - rx->send_msn : rx->count;
 
-	if (!rr_iwarp_is_owed(&endpoint->engine))
+	if (!rr_iwarp_is_owed(&endpoint->iwarp))
 		rr_loop_disarm(endpoint_loop(endpoint), &endpoint->owed);
 	else if (!rr_timer_armed(&endpoint->owed) || endpoint->debt != debt)
 		rr_loop_arm(endpoint_loop(endpoint), &endpoint->owed, owed_limit);
@@ -166,8 +167,8 @@ endpoint_follow_debt(struct rr_iwarp_endpoint *endpoint)
 static void
 endpoint_watch_receive(struct rr_iwarp_endpoint *endpoint)
 {
-	endpoint->held_moved = endpoint->engine.base.moved;
-	endpoint->held_short = rr_receives_are_wanted(&endpoint->engine.shared->receives);
+	endpoint->held_moved = endpoint->iwarp.base.moved;
+	endpoint->held_short = rr_receives_are_wanted(&endpoint->iwarp.shared->receives);
 	rr_loop_arm(endpoint_loop(endpoint), &endpoint->held, held_tick);
 }
 
@@ -175,18 +176,18 @@ endpoint_watch_receive(struct rr_iwarp_endpoint *endpoint)
 static void
 endpoint_follow_receive(struct rr_iwarp_endpoint *endpoint)
 {
-	if (!endpoint->engine.rx.receive)
+	if (!endpoint->iwarp.rx.receive)
 		rr_loop_disarm(endpoint_loop(endpoint), &endpoint->held);
 	else if (!rr_timer_armed(&endpoint->held))
 		endpoint_watch_receive(endpoint);
 }
 
-/* Handles the endpoint's event OPEN, CLOSES or OVER if the iWARP connection (the engine) is open, closing or
+/* Handles the endpoint's event OPEN, CLOSES or OVER if the iWARP connection is open, closing or
  * over. In all other states of the connection it does nothing. */
 static void
 endpoint_settle(struct rr_iwarp_endpoint *endpoint)
 {
-	switch (endpoint->engine.state) {
+	switch (endpoint->iwarp.state) {
 	case RR_IWARP_OPEN: rr_iwarp_endpoint_event(endpoint, RR_IWARP_ENDPOINT_OPEN); break;
 	case RR_IWARP_CLOSING: rr_iwarp_endpoint_event(endpoint, RR_IWARP_ENDPOINT_CLOSES); break;
 	case RR_IWARP_OVER: rr_iwarp_endpoint_event(endpoint, RR_IWARP_ENDPOINT_OVER); break;
@@ -205,22 +206,22 @@ endpoint_settle(struct rr_iwarp_endpoint *endpoint)
 static void
 endpoint_turn(struct rr_iwarp_endpoint *endpoint)
 {
-	struct rr_iwarp *engine = &endpoint->engine;
+	struct rr_iwarp *iwarp = &endpoint->iwarp;
 	unsigned wanted = RR_READABLE;
 
 	if (endpoint->session)
 		rr_iwarp_secure_resume(endpoint);
-	if (engine->state < RR_IWARP_OVER && !endpoint->full)
+	if (iwarp->state < RR_IWARP_OVER && !endpoint->full)
 		rr_iwarp_stream_write(endpoint);
 	endpoint_resume(endpoint);
 	endpoint_settle(endpoint);
 	/* endpoint_settle() may have ended the connection, or begun to connect a second time with a socket of
 	 * its own. */
-	if (engine->state >= RR_IWARP_OVER || endpoint->state == RR_IWARP_ENDPOINT_CONNECTING)
+	if (iwarp->state >= RR_IWARP_OVER || endpoint->state == RR_IWARP_ENDPOINT_CONNECTING)
 		return;
 	endpoint_follow_debt(endpoint);
 	endpoint_follow_receive(endpoint);
-	if (engine->rx.blocked)
+	if (iwarp->rx.blocked)
 		wanted = 0;
 	if (endpoint->full)
 		wanted |= RR_WRITABLE;
@@ -252,7 +253,7 @@ endpoint_read_request(struct rr_iwarp_endpoint *endpoint)
 	if (rr_iwarp_secure_greeted(endpoint))
 		return;
 	rr_iwarp_stream_read(endpoint);
-	if (endpoint->engine.state == RR_IWARP_ASKED)
+	if (endpoint->iwarp.state == RR_IWARP_ASKED)
 		rr_iwarp_listener_hand_over(endpoint);
 }
 
@@ -269,7 +270,7 @@ endpoint_hung_up(struct rr_iwarp_endpoint *endpoint)
 static void
 endpoint_lift_limit(struct rr_iwarp_endpoint *endpoint)
 {
-	if (!endpoint->engine.draining)
+	if (!endpoint->iwarp.draining)
 		rr_loop_disarm(endpoint_loop(endpoint), &endpoint->timer);
 }
 
@@ -278,14 +279,14 @@ endpoint_lift_limit(struct rr_iwarp_endpoint *endpoint)
 static void
 endpoint_establish(struct rr_iwarp_endpoint *endpoint)
 {
-	struct rr_iwarp *engine = &endpoint->engine;
+	struct rr_iwarp *iwarp = &endpoint->iwarp;
 	struct rr_event event = { .kind = RR_EVENT_ESTABLISHED };
 
 	endpoint_lift_limit(endpoint);
-	if (engine->frame_at < engine->frame_size)
+	if (iwarp->frame_at < iwarp->frame_size)
 		return;
 	rr_iwarp_endpoint_set_state(endpoint, RR_IWARP_ENDPOINT_UP);
-	engine->base.handler(engine->base.ctx, &event);
+	iwarp->base.handler(iwarp->base.ctx, &event);
 }
 
 /* Sends TCP's FIN and changes the state to SHUT, once all octets have left. Does nothing before. */
@@ -294,7 +295,7 @@ endpoint_shut(struct rr_iwarp_endpoint *endpoint)
 {
 	const struct iovec *vectors;
 
-	if (rr_iwarp_output(&endpoint->engine, &vectors))
+	if (rr_iwarp_output(&endpoint->iwarp, &vectors))
 		return;
 	if (endpoint->session && !rr_iwarp_secure_push(endpoint))
 		return;
@@ -304,7 +305,7 @@ endpoint_shut(struct rr_iwarp_endpoint *endpoint)
 	rr_iwarp_endpoint_set_state(endpoint, RR_IWARP_ENDPOINT_SHUT);
 }
 
-/* Called when the iWARP connection (the engine) closes: changes the endpoint's state to CLOSING, and arms
+/* Called when the iWARP connection closes: changes the endpoint's state to CLOSING, and arms
  * the timer that limits how long the last octets may take to leave. If all octets have left, also sends
  * TCP's FIN. */
 static void
@@ -319,7 +320,7 @@ endpoint_begin_closing(struct rr_iwarp_endpoint *endpoint)
 static void
 endpoint_no_answer(struct rr_iwarp_endpoint *endpoint)
 {
-	rr_iwarp_over(&endpoint->engine, -RPCRDMA_ERR_TIMEDOUT, "it does not answer");
+	rr_iwarp_over(&endpoint->iwarp, -RPCRDMA_ERR_TIMEDOUT, "it does not answer");
 	rr_iwarp_endpoint_defer(endpoint);
 }
 
@@ -338,7 +339,7 @@ endpoint_shake(struct rr_iwarp_endpoint *endpoint)
 static void
 endpoint_shaken_too_late(struct rr_iwarp_endpoint *endpoint)
 {
-	rr_iwarp_over(&endpoint->engine, -RPCRDMA_ERR_TIMEDOUT, "the handshake of TLS was not ended in 10 s");
+	rr_iwarp_over(&endpoint->iwarp, -RPCRDMA_ERR_TIMEDOUT, "the handshake of TLS was not ended in 10 s");
 	rr_iwarp_endpoint_defer(endpoint);
 }
 
@@ -347,12 +348,12 @@ endpoint_shaken_too_late(struct rr_iwarp_endpoint *endpoint)
 static void
 endpoint_overdue(struct rr_iwarp_endpoint *endpoint)
 {
-	struct rr_iwarp *engine = &endpoint->engine;
+	struct rr_iwarp *iwarp = &endpoint->iwarp;
 
-	if (engine->draining)
-		rr_iwarp_over(engine, 0, "disconnected; the peer did not take all that was posted");
+	if (iwarp->draining)
+		rr_iwarp_over(iwarp, 0, "disconnected; the peer did not take all that was posted");
 	else
-		rr_iwarp_over(engine, -RPCRDMA_ERR_TIMEDOUT,
+		rr_iwarp_over(iwarp, -RPCRDMA_ERR_TIMEDOUT,
 			"it does not answer in iWARP (MPA), although it accepts TCP connections; is this the "
 			"port of NFS/RDMA?");
 	rr_iwarp_endpoint_defer(endpoint);
@@ -368,24 +369,24 @@ endpoint_drop_pending(struct rr_iwarp_endpoint *endpoint)
 
 /* Reports the end of the connection: closes the socket, completes all outstanding work requests as
  * cancelled, and calls the owner's handler with DISCONNECTED. If a second attempt with MPA revision 1 is
- * possible (engine->again), begins that instead, and reports nothing. */
+ * possible (iwarp->again), begins that instead, and reports nothing. */
 static void
 endpoint_report(struct rr_iwarp_endpoint *endpoint)
 {
-	struct rr_iwarp *engine = &endpoint->engine;
+	struct rr_iwarp *iwarp = &endpoint->iwarp;
 	struct rr_event event = { .kind = RR_EVENT_DISCONNECTED,
-		.status = engine->status,
-		.text = engine->text.text,
-		.data = engine->reason,
-		.length = engine->reason_size };
+		.status = iwarp->status,
+		.text = iwarp->text.text,
+		.data = iwarp->reason,
+		.length = iwarp->reason_size };
 
-	if (engine->again && endpoint_start_again(endpoint))
+	if (iwarp->again && endpoint_start_again(endpoint))
 		return;
 	endpoint_leave_socket(endpoint);
 	rr_iwarp_endpoint_set_state(endpoint, RR_IWARP_ENDPOINT_REPORTED);
-	rr_iwarp_flush(engine);
-	if (engine->state == RR_IWARP_OVER)
-		engine->base.handler(engine->base.ctx, &event);
+	rr_iwarp_flush(iwarp);
+	if (iwarp->state == RR_IWARP_OVER)
+		iwarp->base.handler(iwarp->base.ctx, &event);
 }
 
 /* Ends an endpoint whose handshake of TLS failed: it is its listener's, or its owner's. */
@@ -484,7 +485,7 @@ endpoint_ready(struct rr_watch *watch, unsigned events)
 	/* TCP may take octets again: the task tries. */
 	endpoint->full = false;
 	rr_iwarp_endpoint_event(endpoint, event);
-	if (endpoint->engine.state != RR_IWARP_RELEASED)
+	if (endpoint->iwarp.state != RR_IWARP_RELEASED)
 		rr_iwarp_endpoint_defer(endpoint);
 }
 
@@ -494,16 +495,16 @@ static bool
 endpoint_look(struct rr_watch *watch)
 {
 	struct rr_iwarp_endpoint *endpoint = rr_container(watch, struct rr_iwarp_endpoint, watch);
-	const struct rr_iwarp *engine = &endpoint->engine;
-	enum rr_iwarp_state state = engine->state;
-	uint64_t moved = engine->base.moved;
+	const struct rr_iwarp *iwarp = &endpoint->iwarp;
+	enum rr_iwarp_state state = iwarp->state;
+	uint64_t moved = iwarp->base.moved;
 
 	if (endpoint->state != RR_IWARP_ENDPOINT_UP || !(watch->wanted & RR_READABLE))
 		return false;
 	rr_iwarp_stream_read(endpoint);
-	if (engine->base.moved == moved && engine->state == state)
+	if (iwarp->base.moved == moved && iwarp->state == state)
 		return false;
-	if (engine->state != RR_IWARP_RELEASED)
+	if (iwarp->state != RR_IWARP_RELEASED)
 		rr_iwarp_endpoint_defer(endpoint);
 	return true;
 }
@@ -529,8 +530,7 @@ endpoint_stalled(struct rr_timer *timer)
 {
 	struct rr_iwarp_endpoint *endpoint = rr_container(timer, struct rr_iwarp_endpoint, owed);
 
-	rr_iwarp_over(
-		&endpoint->engine, -RPCRDMA_ERR_TIMEDOUT, "the peer stopped in the middle of a message");
+	rr_iwarp_over(&endpoint->iwarp, -RPCRDMA_ERR_TIMEDOUT, "the peer stopped in the middle of a message");
 	rr_iwarp_endpoint_defer(endpoint);
 }
 
@@ -540,14 +540,14 @@ static void
 endpoint_held(struct rr_timer *timer)
 {
 	struct rr_iwarp_endpoint *endpoint = rr_container(timer, struct rr_iwarp_endpoint, held);
-	uint64_t moved = endpoint->engine.base.moved - endpoint->held_moved;
+	uint64_t moved = endpoint->iwarp.base.moved - endpoint->held_moved;
 
-	if (!endpoint->held_short || !rr_receives_are_wanted(&endpoint->engine.shared->receives) ||
+	if (!endpoint->held_short || !rr_receives_are_wanted(&endpoint->iwarp.shared->receives) ||
 		moved >= rr_share_least(0) * held_tick / RR_SECOND) {
 		endpoint_watch_receive(endpoint);
 		return;
 	}
-	rr_iwarp_over(&endpoint->engine, -RPCRDMA_ERR_TIMEDOUT,
+	rr_iwarp_over(&endpoint->iwarp, -RPCRDMA_ERR_TIMEDOUT,
 		"the peer stopped in the middle of a message, while others wait for the Receive that it "
 		"holds");
 	rr_iwarp_endpoint_defer(endpoint);
@@ -574,9 +574,9 @@ rr_iwarp_endpoint_watch_peer(struct rr_iwarp_endpoint *endpoint)
 static void
 endpoint_wake(struct rr_receive_wait *wait)
 {
-	struct rr_iwarp *engine = rr_container(wait, struct rr_iwarp, wait);
+	struct rr_iwarp *iwarp = rr_container(wait, struct rr_iwarp, wait);
 
-	rr_iwarp_endpoint_defer(rr_container(engine, struct rr_iwarp_endpoint, engine));
+	rr_iwarp_endpoint_defer(rr_container(iwarp, struct rr_iwarp_endpoint, iwarp));
 }
 
 /* ---- From the socket to the end ---- */
@@ -588,12 +588,12 @@ rr_iwarp_endpoint_new(struct rr_iwarp_fabric *fabric, int fd, const struct socka
 
 	if (!endpoint)
 		return NULL;
-	endpoint->engine.base.ops = fabric->base.ops;
-	endpoint->engine.base.fabric = &fabric->base;
-	rr_address_text(peer, endpoint->engine.base.peer, sizeof(endpoint->engine.base.peer));
-	rr_iwarp_init(&endpoint->engine, &fabric->shared);
-	endpoint->engine.wait.wake = endpoint_wake;
-	endpoint->engine.flush = rr_iwarp_stream_flush;
+	endpoint->iwarp.base.ops = fabric->base.ops;
+	endpoint->iwarp.base.fabric = &fabric->base;
+	rr_address_text(peer, endpoint->iwarp.base.peer, sizeof(endpoint->iwarp.base.peer));
+	rr_iwarp_init(&endpoint->iwarp, &fabric->shared);
+	endpoint->iwarp.wait.wake = endpoint_wake;
+	endpoint->iwarp.flush = rr_iwarp_stream_flush;
 	endpoint->fd = fd;
 	endpoint->watch = (struct rr_watch){ .ready = endpoint_ready, .look = endpoint_look, .fd = -1 };
 	rr_timer_init(&endpoint->timer, endpoint_expired);
@@ -632,8 +632,8 @@ rr_iwarp_endpoint_bury(struct rr_iwarp_endpoint *endpoint)
 	endpoint_leave_socket(endpoint);
 	rr_iwarp_endpoint_set_state(endpoint, RR_IWARP_ENDPOINT_CLOSED);
 	rr_task_cancel(&endpoint->task);
-	rr_iwarp_release(&endpoint->engine);
-	rr_endpoint_bury(&endpoint->engine.base);
+	rr_iwarp_release(&endpoint->iwarp);
+	rr_endpoint_bury(&endpoint->iwarp.base);
 }
 
 void

@@ -5,9 +5,10 @@
 #include "base/alive.h"
 #include "base/share/spread.h"
 #include "base/tls/handshakes.h"
-#include "fabric/iwarp/engine.h"
+#include "fabric/iwarp/protocol.h"
 
-/* Shared by the files of the provider: an engine with its socket, its place in the loop, and its timers. */
+/* Shared by the files of the provider: an iWARP connection with its socket, its place in the loop, and its
+ * timers. */
 
 /* The provider's fabric. */
 struct rr_iwarp_fabric {
@@ -17,7 +18,7 @@ struct rr_iwarp_fabric {
 	uint32_t rejected_count;
 };
 
-/* The states of an endpoint. The states of its iWARP connection are in engine.h. */
+/* The states of an endpoint. The states of its iWARP connection are in protocol.h. */
 enum rr_iwarp_endpoint_state {
 	RR_IWARP_ENDPOINT_CONNECTING, /* TCP connects */
 	RR_IWARP_ENDPOINT_SECURING,   /* TCP is connected: the handshake of TLS is under way */
@@ -26,7 +27,7 @@ enum rr_iwarp_endpoint_state {
 	RR_IWARP_ENDPOINT_OFFERED,
 	RR_IWARP_ENDPOINT_ACCEPTED, /* the MPA reply has not left */
 	RR_IWARP_ENDPOINT_UP,       /* initiator: since TCP connected; responder: the MPA reply has left */
-	RR_IWARP_ENDPOINT_CLOSING,  /* the engine closes: its last octets leave, within a limit */
+	RR_IWARP_ENDPOINT_CLOSING,  /* the iWARP connection closes: its last octets leave, within a limit */
 	RR_IWARP_ENDPOINT_SHUT,     /* FIN was sent: the peer is to close, within that limit */
 	RR_IWARP_ENDPOINT_REJECTED, /* the fabric keeps the endpoint until its peer has closed */
 	RR_IWARP_ENDPOINT_REPORTED, /* the owner has the event of the end */
@@ -41,7 +42,7 @@ enum rr_iwarp_endpoint_event {
 	RR_IWARP_ENDPOINT_HUNG_UP,  /* likewise, although reading was not asked for */
 	RR_IWARP_ENDPOINT_WRITABLE,
 	RR_IWARP_ENDPOINT_LIMIT,  /* the timer of the state expired */
-	RR_IWARP_ENDPOINT_OPEN,   /* the engine is in state RR_IWARP_OPEN, at the end of the turn */
+	RR_IWARP_ENDPOINT_OPEN,   /* the iWARP connection is in state RR_IWARP_OPEN, at the end of the turn */
 	RR_IWARP_ENDPOINT_CLOSES, /* likewise, in state RR_IWARP_CLOSING */
 	RR_IWARP_ENDPOINT_OVER,   /* likewise, in state RR_IWARP_OVER */
 	RR_IWARP_ENDPOINT_EVENTS
@@ -53,7 +54,7 @@ enum rr_iwarp_endpoint_event {
  * buried, as its own handler may close it.
  */
 struct rr_iwarp_endpoint {
-	struct rr_iwarp engine;             /* begins with struct rr_endpoint */
+	struct rr_iwarp iwarp;              /* begins with struct rr_endpoint */
 	int fd;                             /* -1: closed */
 	struct rr_spread_member *spread;    /* the member that an accepted connection counts for; else NULL */
 	struct rr_watch watch;              /* its fd is -1: not watched */
@@ -125,14 +126,14 @@ rr_iwarp_listener_of(struct rr_listener *listener)
 static inline struct rr_iwarp_endpoint *
 rr_iwarp_endpoint_of(struct rr_endpoint *endpoint)
 {
-	return rr_container(endpoint, struct rr_iwarp_endpoint, engine.base);
+	return rr_container(endpoint, struct rr_iwarp_endpoint, iwarp.base);
 }
 
 /* Returns the provider's fabric that an endpoint belongs to. */
 static inline struct rr_iwarp_fabric *
 rr_iwarp_fabric(const struct rr_iwarp_endpoint *endpoint)
 {
-	return rr_iwarp_fabric_of(endpoint->engine.base.fabric);
+	return rr_iwarp_fabric_of(endpoint->iwarp.base.fabric);
 }
 
 /* Makes an endpoint with the socket fd. Returns NULL if there is no memory; fd then stays open. */
@@ -148,8 +149,8 @@ int rr_iwarp_endpoint_watch(struct rr_iwarp_endpoint *endpoint, unsigned wanted,
 void rr_iwarp_endpoint_unwatch(struct rr_iwarp_endpoint *endpoint);
 
 /* Begins to connect TCP to the endpoint's address; once TCP has connected, the MPA request of the endpoint's
- * engine leaves. Returns -RPCRDMA_ERR_SYSTEM if the socket cannot be watched. A failure to connect comes as
- * the event DISCONNECTED. */
+ * iWARP connection leaves. Returns -RPCRDMA_ERR_SYSTEM if the socket cannot be watched. A failure to connect
+ * comes as the event DISCONNECTED. */
 int rr_iwarp_endpoint_dial(struct rr_iwarp_endpoint *endpoint);
 
 /* Changes the endpoint's state and writes a trace of that. */
@@ -174,7 +175,8 @@ void rr_iwarp_endpoint_bury_rejected(struct rr_iwarp_endpoint *endpoint);
 
 /* stream.c: reads from the socket and handles the octets, as much as one turn of the loop allows. */
 void rr_iwarp_stream_read(struct rr_iwarp_endpoint *endpoint);
-/* Writes the engine's octets to the socket, as much as TCP takes and one turn of the loop allows. */
+/* Writes the iWARP connection's octets to the socket, as much as TCP takes and one turn of the loop allows.
+ */
 void rr_iwarp_stream_write(struct rr_iwarp_endpoint *endpoint);
 
 /* Counts octets that the peer's TCP took. During a disconnection this starts its time limit anew. The whole
@@ -183,7 +185,7 @@ void rr_iwarp_stream_moved(struct rr_iwarp_endpoint *endpoint, uint64_t octets);
 
 /* Writes to the socket once, in the middle of a turn of the loop. Octets that TCP does not take now leave at
  * the end of the turn. */
-void rr_iwarp_stream_flush(struct rr_iwarp *engine);
+void rr_iwarp_stream_flush(struct rr_iwarp *iwarp);
 
 /* secure.c: begins TLS on a connection whose TCP is connected: the state becomes SECURING. */
 void rr_iwarp_secure_begin(struct rr_iwarp_endpoint *endpoint);

@@ -35,7 +35,7 @@ static int
 iwarp_start(struct rr_iwarp_endpoint *endpoint, const struct sockaddr *address, socklen_t size,
 	const void *private_data, size_t private_size)
 {
-	int error = rr_iwarp_initiate(&endpoint->engine, private_data, private_size);
+	int error = rr_iwarp_initiate(&endpoint->iwarp, private_data, private_size);
 
 	/* The address is kept: a second attempt, with revision 1 of MPA, may need it. */
 	endpoint->address_size = (socklen_t)rr_min(size, sizeof(endpoint->address));
@@ -60,15 +60,15 @@ iwarp_connect(struct rr_fabric *base, const struct rr_connect *how, struct rr_en
 		rr_socket_close(fd);
 		return rr_fail(text, -RPCRDMA_ERR_NOMEM, "no memory");
 	}
-	new->engine.base.handler = how->handler;
-	new->engine.base.ctx = how->ctx;
+	new->iwarp.base.handler = how->handler;
+	new->iwarp.base.ctx = how->ctx;
 	new->wants = how->secure;
 	error = iwarp_start(new, how->address, how->size, how->private_data, how->private_size);
 	if (error) {
 		rr_iwarp_endpoint_bury(new);
 		return rr_fail(text, error, "%s", rpcrdma_strerror(error));
 	}
-	*endpoint = &new->engine.base;
+	*endpoint = &new->iwarp.base;
 	return 0;
 }
 
@@ -78,7 +78,7 @@ static int
 iwarp_accept(struct rr_endpoint *base, const void *private_data, size_t private_size)
 {
 	struct rr_iwarp_endpoint *endpoint = rr_iwarp_endpoint_of(base);
-	int error = rr_iwarp_accept(&endpoint->engine, private_data, private_size);
+	int error = rr_iwarp_accept(&endpoint->iwarp, private_data, private_size);
 
 	if (!error)
 		error = rr_iwarp_endpoint_watch(endpoint, RR_READABLE, 0);
@@ -107,7 +107,7 @@ iwarp_reject(struct rr_endpoint *base, const void *private_data, size_t private_
 	rr_list_append(&fabric->rejected, &endpoint->link);
 	fabric->rejected_count++;
 	rr_iwarp_endpoint_set_state(endpoint, RR_IWARP_ENDPOINT_REJECTED);
-	rr_iwarp_reject(&endpoint->engine, private_data, private_size);
+	rr_iwarp_reject(&endpoint->iwarp, private_data, private_size);
 	if (rr_iwarp_endpoint_watch(endpoint, RR_READABLE, RR_IWARP_CLOSING_LIMIT))
 		rr_iwarp_endpoint_bury_rejected(endpoint);
 	else
@@ -119,7 +119,7 @@ iwarp_allow(struct rr_endpoint *base, uint32_t count)
 {
 	struct rr_iwarp_endpoint *endpoint = rr_iwarp_endpoint_of(base);
 
-	endpoint->engine.allowed += count;
+	endpoint->iwarp.allowed += count;
 }
 
 static void
@@ -139,8 +139,8 @@ iwarp_is_short(struct rr_fabric *base)
 	return rr_receives_are_wanted(&fabric->shared.receives);
 }
 
-/* Posts a work request, and has the endpoint's task send it. The engine of an endpoint that accepts may be
- * open before the endpoint is UP; the owner has not got ESTABLISHED then, and may not post. */
+/* Posts a work request, and has the endpoint's task send it. The iWARP connection of an endpoint that accepts
+ * may be open before the endpoint is UP; the owner has not got ESTABLISHED then, and may not post. */
 static int
 iwarp_post(struct rr_endpoint *base, const struct rr_work *work)
 {
@@ -149,14 +149,14 @@ iwarp_post(struct rr_endpoint *base, const struct rr_work *work)
 
 	if (endpoint->state < RR_IWARP_ENDPOINT_UP)
 		return -RPCRDMA_ERR_DISCONNECTED;
-	error = rr_iwarp_post(&endpoint->engine, work);
+	error = rr_iwarp_post(&endpoint->iwarp, work);
 	if (error >= 0)
 		rr_iwarp_endpoint_defer(endpoint);
 	return error;
 }
 
-/* Has the engine send a zero-length RDMA Write, in the endpoint's next task. Like iwarp_post(), it refuses a
- * connection that is not open for the owner. */
+/* Has the iWARP connection send a zero-length RDMA Write, in the endpoint's next task. Like iwarp_post(), it
+ * refuses a connection that is not open for the owner. */
 static int
 iwarp_kick(struct rr_endpoint *base)
 {
@@ -165,7 +165,7 @@ iwarp_kick(struct rr_endpoint *base)
 
 	if (endpoint->state < RR_IWARP_ENDPOINT_UP)
 		return -RPCRDMA_ERR_DISCONNECTED;
-	error = rr_iwarp_kick(&endpoint->engine);
+	error = rr_iwarp_kick(&endpoint->iwarp);
 	if (!error)
 		rr_iwarp_endpoint_defer(endpoint);
 	return error;
@@ -178,7 +178,7 @@ iwarp_register(
 {
 	struct rr_iwarp_endpoint *endpoint = rr_iwarp_endpoint_of(base);
 
-	return rr_regions_add(&endpoint->engine.regions, addr, length, access, region);
+	return rr_regions_add(&endpoint->iwarp.regions, addr, length, access, region);
 }
 
 /* Ends the peer's access to a region. If this has ended the connection, as the peer was using the region, the
@@ -188,8 +188,8 @@ iwarp_revoke(struct rr_endpoint *base, struct rr_region *region)
 {
 	struct rr_iwarp_endpoint *endpoint = rr_iwarp_endpoint_of(base);
 
-	rr_iwarp_revoke(&endpoint->engine, region->handle);
-	if (endpoint->engine.state == RR_IWARP_OVER)
+	rr_iwarp_revoke(&endpoint->iwarp, region->handle);
+	if (endpoint->iwarp.state == RR_IWARP_OVER)
 		rr_iwarp_endpoint_defer(endpoint);
 	return 0;
 }
@@ -201,8 +201,8 @@ iwarp_invalidate(struct rr_endpoint *base, struct rr_region *region)
 {
 	struct rr_iwarp_endpoint *endpoint = rr_iwarp_endpoint_of(base);
 
-	rr_iwarp_invalidate(&endpoint->engine, region->handle);
-	if (endpoint->engine.state == RR_IWARP_OVER)
+	rr_iwarp_invalidate(&endpoint->iwarp, region->handle);
+	if (endpoint->iwarp.state == RR_IWARP_OVER)
 		rr_iwarp_endpoint_defer(endpoint);
 	return 0;
 }
@@ -212,7 +212,7 @@ iwarp_corrupt(struct rr_endpoint *base)
 {
 	struct rr_iwarp_endpoint *endpoint = rr_iwarp_endpoint_of(base);
 
-	return rr_iwarp_corrupt(&endpoint->engine);
+	return rr_iwarp_corrupt(&endpoint->iwarp);
 }
 
 /* See rr_endpoint_session(). */
@@ -239,16 +239,16 @@ static void
 iwarp_disconnect(struct rr_endpoint *base)
 {
 	struct rr_iwarp_endpoint *endpoint = rr_iwarp_endpoint_of(base);
-	struct rr_iwarp *engine = &endpoint->engine;
+	struct rr_iwarp *iwarp = &endpoint->iwarp;
 
-	if (engine->draining || engine->state >= RR_IWARP_CLOSING)
+	if (iwarp->draining || iwarp->state >= RR_IWARP_CLOSING)
 		return;
-	if (engine->state == RR_IWARP_OPEN) {
-		rr_iwarp_drain(engine);
-		endpoint->drained_by = rr_now(engine->shared->env) + RR_IWARP_DRAINING_MAX;
-		rr_loop_arm(engine->base.fabric->loop, &endpoint->timer, RR_IWARP_DRAINING_LIMIT);
+	if (iwarp->state == RR_IWARP_OPEN) {
+		rr_iwarp_drain(iwarp);
+		endpoint->drained_by = rr_now(iwarp->shared->env) + RR_IWARP_DRAINING_MAX;
+		rr_loop_arm(iwarp->base.fabric->loop, &endpoint->timer, RR_IWARP_DRAINING_LIMIT);
 	} else {
-		rr_iwarp_over(engine, -RPCRDMA_ERR_CANCELLED, "disconnected before it was connected");
+		rr_iwarp_over(iwarp, -RPCRDMA_ERR_CANCELLED, "disconnected before it was connected");
 	}
 	rr_iwarp_endpoint_defer(endpoint);
 }

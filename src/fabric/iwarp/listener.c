@@ -37,13 +37,13 @@ rr_iwarp_listener_hand_over(struct rr_iwarp_endpoint *endpoint)
 {
 	struct rr_iwarp_listener *listener = endpoint->listener;
 	struct rr_loop *loop = listener->base.fabric->loop;
-	const struct rr_mpa_frame *request = &endpoint->engine.setup->request;
+	const struct rr_mpa_frame *request = &endpoint->iwarp.setup->request;
 
 	rr_iwarp_listener_remove(endpoint);
 	rr_loop_disarm(loop, &endpoint->timer);
 	rr_iwarp_endpoint_unwatch(endpoint);
 	rr_iwarp_endpoint_set_state(endpoint, RR_IWARP_ENDPOINT_OFFERED);
-	listener->base.handler(listener->base.ctx, &endpoint->engine.base, request->private_data,
+	listener->base.handler(listener->base.ctx, &endpoint->iwarp.base, request->private_data,
 		request->private_data_length);
 }
 
@@ -62,7 +62,7 @@ listener_admit(struct rr_iwarp_listener *listener, int fd, const struct sockaddr
 	}
 	endpoint->spread = listener->seat.member;
 	rr_iwarp_endpoint_set_state(endpoint, RR_IWARP_ENDPOINT_PENDING);
-	if (rr_iwarp_respond(&endpoint->engine) ||
+	if (rr_iwarp_respond(&endpoint->iwarp) ||
 		rr_iwarp_endpoint_watch(endpoint, RR_READABLE, RR_IWARP_REQUEST_LIMIT)) {
 		rr_iwarp_endpoint_bury(endpoint);
 		return;

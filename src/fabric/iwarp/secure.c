@@ -15,7 +15,7 @@
 static struct rr_loop *
 secure_loop(const struct rr_iwarp_endpoint *endpoint)
 {
-	return endpoint->engine.base.fabric->loop;
+	return endpoint->iwarp.base.fabric->loop;
 }
 
 /* Ends the connection, whose TLS has failed. At the accepting side this is logged as well, as the peer may
@@ -23,11 +23,11 @@ secure_loop(const struct rr_iwarp_endpoint *endpoint)
 static void
 secure_fail(struct rr_iwarp_endpoint *endpoint, int error, const char *why)
 {
-	const char *peer = endpoint->engine.base.peer;
+	const char *peer = endpoint->iwarp.base.peer;
 
 	if (endpoint->listener)
 		rr_log_peer(rr_loop_peer_log(secure_loop(endpoint)), peer, "%s: %s", peer, why);
-	rr_iwarp_over(&endpoint->engine, error, "%s", why);
+	rr_iwarp_over(&endpoint->iwarp, error, "%s", why);
 	rr_iwarp_endpoint_defer(endpoint);
 }
 
@@ -44,7 +44,7 @@ secure_displaced(struct rr_tls_handshake *handshake)
 static bool
 secure_admit(struct rr_iwarp_endpoint *endpoint)
 {
-	const struct rr_source source = rr_address_source_of(endpoint->engine.base.peer);
+	const struct rr_source source = rr_address_source_of(endpoint->iwarp.base.peer);
 
 	endpoint->handshake.displaced = secure_displaced;
 	memcpy(endpoint->handshake.host, source.address, sizeof(endpoint->handshake.host));
@@ -74,7 +74,7 @@ rr_iwarp_secure_greeted(struct rr_iwarp_endpoint *endpoint)
 {
 	uint8_t first;
 
-	if (endpoint->session || !rr_iwarp_fabric(endpoint)->base.config.tls || endpoint->engine.setup->have)
+	if (endpoint->session || !rr_iwarp_fabric(endpoint)->base.config.tls || endpoint->iwarp.setup->have)
 		return false;
 	if (recv(endpoint->fd, &first, 1, MSG_PEEK) != 1 || first != RR_TLS_FIRST_OCTET)
 		return false;
@@ -110,7 +110,7 @@ secure_done(struct rr_iwarp_endpoint *endpoint)
 
 	rr_tls_handshakes_end(&endpoint->handshake);
 	rr_tls_facts(endpoint->session, &facts);
-	rr_log(rr_loop_env(loop), RR_LOG_INFO, "%s: %s, %s%s%s", endpoint->engine.base.peer, facts.version,
+	rr_log(rr_loop_env(loop), RR_LOG_INFO, "%s: %s, %s%s%s", endpoint->iwarp.base.peer, facts.version,
 		facts.cipher, facts.peer[0] ? ", certificate of " : "", facts.peer);
 	if (!endpoint->listener) {
 		rr_loop_arm(loop, &endpoint->timer, RR_IWARP_CONNECT_LIMIT);
@@ -145,7 +145,7 @@ rr_iwarp_secure_shake(struct rr_iwarp_endpoint *endpoint)
 	struct rr_text text;
 	int result = 0, sent;
 
-	if (endpoint->engine.state == RR_IWARP_OVER)
+	if (endpoint->iwarp.state == RR_IWARP_OVER)
 		return;
 	if (endpoint->wants || rr_tls_handshakes_have_turn(rr_iwarp_fabric(endpoint)->base.config.handshakes,
 				       rr_loop_turns(secure_loop(endpoint))))
@@ -187,7 +187,7 @@ rr_iwarp_secure_read(struct rr_iwarp_endpoint *endpoint, struct iovec *vectors, 
 		rr_iwarp_secure_push(endpoint);
 	if (error != EPROTO)
 		return -error;
-	rr_iwarp_over(&endpoint->engine, -RPCRDMA_ERR_REJECTED, "%s", text.text);
+	rr_iwarp_over(&endpoint->iwarp, -RPCRDMA_ERR_REJECTED, "%s", text.text);
 	return -EAGAIN;
 }
 
@@ -204,7 +204,7 @@ rr_iwarp_secure_has_more(struct rr_iwarp_endpoint *endpoint)
 {
 	struct iovec vectors[2];
 
-	return rr_tls_has_more(endpoint->session) && rr_iwarp_space(&endpoint->engine, vectors) > 0;
+	return rr_tls_has_more(endpoint->session) && rr_iwarp_space(&endpoint->iwarp, vectors) > 0;
 }
 
 void

@@ -6,9 +6,9 @@
 #include "fabric/iwarp/socket.h"
 
 /*
- * The octets of an endpoint between its engine and its socket. The socket is read when it has octets, and
- * written at the end of the turn, so that all messages of the turn leave together. In a turn with many
- * messages, the first ones leave earlier, as the peer would be idle otherwise.
+ * The octets of an endpoint between its iWARP connection and its socket. The socket is read when it has
+ * octets, and written at the end of the turn, so that all messages of the turn leave together. In a turn with
+ * many messages, the first ones leave earlier, as the peer would be idle otherwise.
  */
 
 enum {
@@ -23,15 +23,15 @@ enum {
 void
 rr_iwarp_stream_lost(struct rr_iwarp_endpoint *endpoint, int error)
 {
-	struct rr_iwarp *engine = &endpoint->engine;
+	struct rr_iwarp *iwarp = &endpoint->iwarp;
 
 	/* A peer that does not understand the request may close the socket before it has read the request,
 	 * and TCP then sends a reset. */
-	if (engine->state == RR_IWARP_REPLY && error == ECONNRESET)
-		rr_iwarp_eof(engine);
+	if (iwarp->state == RR_IWARP_REPLY && error == ECONNRESET)
+		rr_iwarp_eof(iwarp);
 	else
 		rr_iwarp_over(
-			engine, -RPCRDMA_ERR_DISCONNECTED, "the connection was lost: %s", strerror(error));
+			iwarp, -RPCRDMA_ERR_DISCONNECTED, "the connection was lost: %s", strerror(error));
 }
 
 /* Reads from the socket once and handles the octets. Returns true if the read filled all the memory that was
@@ -40,7 +40,7 @@ static bool
 stream_read_once(struct rr_iwarp_endpoint *endpoint)
 {
 	struct iovec vectors[2];
-	int count = rr_iwarp_space(&endpoint->engine, vectors);
+	int count = rr_iwarp_space(&endpoint->iwarp, vectors);
 	size_t wanted = 0;
 	ssize_t n;
 
@@ -53,13 +53,13 @@ stream_read_once(struct rr_iwarp_endpoint *endpoint)
 	if (n == -EAGAIN)
 		return false;
 	if (n > 0)
-		endpoint->engine.base.moved += (uint64_t)n;
+		endpoint->iwarp.base.moved += (uint64_t)n;
 	if (n < 0)
 		rr_iwarp_stream_lost(endpoint, (int)-n);
 	else if (n == 0)
-		rr_iwarp_eof(&endpoint->engine);
+		rr_iwarp_eof(&endpoint->iwarp);
 	else
-		rr_iwarp_received(&endpoint->engine, (size_t)n);
+		rr_iwarp_received(&endpoint->iwarp, (size_t)n);
 	return n > 0 && (size_t)n == wanted;
 }
 
@@ -76,23 +76,23 @@ rr_iwarp_stream_read(struct rr_iwarp_endpoint *endpoint)
 static void
 stream_follow_emss(struct rr_iwarp_endpoint *endpoint)
 {
-	struct rr_iwarp *engine = &endpoint->engine;
+	struct rr_iwarp *iwarp = &endpoint->iwarp;
 
-	if (engine->tx.gathered < endpoint->next_emss || !engine->may_send)
+	if (iwarp->tx.gathered < endpoint->next_emss || !iwarp->may_send)
 		return;
-	rr_iwarp_set_emss(engine, endpoint->session ? UINT16_MAX : rr_socket_emss(endpoint->fd));
-	endpoint->next_emss = engine->tx.gathered + EMSS_INTERVAL;
+	rr_iwarp_set_emss(iwarp, endpoint->session ? UINT16_MAX : rr_socket_emss(endpoint->fd));
+	endpoint->next_emss = iwarp->tx.gathered + EMSS_INTERVAL;
 }
 
 void
 rr_iwarp_stream_moved(struct rr_iwarp_endpoint *endpoint, uint64_t octets)
 {
-	struct rr_iwarp *engine = &endpoint->engine;
+	struct rr_iwarp *iwarp = &endpoint->iwarp;
 
-	engine->base.moved += octets;
-	if (engine->draining && endpoint->state < RR_IWARP_ENDPOINT_CLOSING &&
-		rr_now(engine->shared->env) < endpoint->drained_by)
-		rr_loop_arm(engine->base.fabric->loop, &endpoint->timer, RR_IWARP_DRAINING_LIMIT);
+	iwarp->base.moved += octets;
+	if (iwarp->draining && endpoint->state < RR_IWARP_ENDPOINT_CLOSING &&
+		rr_now(iwarp->shared->env) < endpoint->drained_by)
+		rr_loop_arm(iwarp->base.fabric->loop, &endpoint->timer, RR_IWARP_DRAINING_LIMIT);
 }
 
 /* Writes to the socket once, or to the session of TLS, which writes to the socket. Returns true if octets
@@ -107,7 +107,7 @@ stream_write_once(struct rr_iwarp_endpoint *endpoint)
 	if (endpoint->session && !rr_iwarp_secure_push(endpoint))
 		return false;
 	stream_follow_emss(endpoint);
-	count = rr_iwarp_output(&endpoint->engine, &vectors);
+	count = rr_iwarp_output(&endpoint->iwarp, &vectors);
 	if (!count)
 		return false;
 	n = endpoint->session ? rr_iwarp_secure_write(endpoint, vectors, count)
@@ -119,9 +119,9 @@ stream_write_once(struct rr_iwarp_endpoint *endpoint)
 	if (n < 0)
 		rr_iwarp_stream_lost(endpoint, (int)-n);
 	else
-		rr_iwarp_taken(&endpoint->engine, (size_t)n);
+		rr_iwarp_taken(&endpoint->iwarp, (size_t)n);
 	/* The handler of a completion may have closed the endpoint. */
-	if (n < 0 || endpoint->engine.state >= RR_IWARP_OVER)
+	if (n < 0 || endpoint->iwarp.state >= RR_IWARP_OVER)
 		return false;
 	if (n > 0 && !endpoint->session)
 		rr_iwarp_stream_moved(endpoint, (uint64_t)n);
@@ -140,11 +140,11 @@ rr_iwarp_stream_write(struct rr_iwarp_endpoint *endpoint)
 }
 
 void
-rr_iwarp_stream_flush(struct rr_iwarp *engine)
+rr_iwarp_stream_flush(struct rr_iwarp *iwarp)
 {
-	struct rr_iwarp_endpoint *endpoint = rr_container(engine, struct rr_iwarp_endpoint, engine);
+	struct rr_iwarp_endpoint *endpoint = rr_container(iwarp, struct rr_iwarp_endpoint, iwarp);
 
-	if (!rr_loop_waits(engine->base.fabric->loop) && engine->rx.send_msn % FLUSH_EACH_SPIN != 0)
+	if (!rr_loop_waits(iwarp->base.fabric->loop) && iwarp->rx.send_msn % FLUSH_EACH_SPIN != 0)
 		return;
 	if (endpoint->state == RR_IWARP_ENDPOINT_UP && !endpoint->full)
 		stream_write_once(endpoint);

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef RR_FABRIC_IWARP_ENGINE_PRIVATE_H
-#define RR_FABRIC_IWARP_ENGINE_PRIVATE_H
+#ifndef RR_FABRIC_IWARP_PROTOCOL_PRIVATE_H
+#define RR_FABRIC_IWARP_PROTOCOL_PRIVATE_H
 
 #include <string.h>
 
-#include "fabric/iwarp/engine.h"
+#include "fabric/iwarp/protocol.h"
 
-/* The functions of the engine's files that the other files call. */
+/* The functions of the protocol's files that the other files call. */
 
 /* ---- setup.c ---- */
 
 /* Handles further octets of the peer's MPA frame, which were read into setup->in; when the frame is
  * complete, handles the frame. */
-void rr_iwarp_setup_received(struct rr_iwarp *engine, size_t octets);
+void rr_iwarp_setup_received(struct rr_iwarp *iwarp, size_t octets);
 
 /* ---- rx.c ---- */
 
@@ -28,41 +28,41 @@ enum rr_iwarp_outcome { RR_IWARP_GO_ON, RR_IWARP_BLOCKED, RR_IWARP_ENDED };
 /* Checks the head of an FPDU (length and DDP header), which has come, and sets rx->to to the memory for its
  * payload. Returns BLOCKED if the payload needs a receive buffer and none is free. If the head is wrong,
  * ends the connection and returns ENDED. */
-enum rr_iwarp_outcome rr_iwarp_place(struct rr_iwarp *engine);
+enum rr_iwarp_outcome rr_iwarp_place(struct rr_iwarp *iwarp);
 
 /* Takes a receive buffer for a Send of length octets in one segment, whose header was checked: rx->ddp has
  * its opcode and the STag to be invalidated. Returns false, and changes nothing, if the Send is too long, or
  * the endpoint cannot have a buffer now. */
-bool rr_iwarp_take_send(struct rr_iwarp *engine, uint32_t length);
+bool rr_iwarp_take_send(struct rr_iwarp *iwarp, uint32_t length);
 
 /* Handles a complete FPDU whose CRC is good: delivers a Send or a Read Response, queues the answer to a Read
  * Request, or ends the connection for a Terminate. */
-enum rr_iwarp_outcome rr_iwarp_deliver(struct rr_iwarp *engine);
+enum rr_iwarp_outcome rr_iwarp_deliver(struct rr_iwarp *iwarp);
 
 /* ---- tx.c ---- */
 
 /* Queues the Read Response to a Read Request of the peer.
  * Ends the connection if the peer has too many Read Requests under way; the Terminate then quotes the Read
  * Request, whose head is in rx.head. */
-enum rr_iwarp_outcome rr_iwarp_enter_response(struct rr_iwarp *engine, const struct rr_read_request *request);
+enum rr_iwarp_outcome rr_iwarp_enter_response(struct rr_iwarp *iwarp, const struct rr_read_request *request);
 
 /* Fills the batch, which it opens if there is none, with as many FPDUs as are ready and fit. Returns false if
  * there is no FPDU to send. Ends the connection if there is no memory. */
-bool rr_iwarp_gather(struct rr_iwarp *engine);
+bool rr_iwarp_gather(struct rr_iwarp *iwarp);
 
 /* Whether all work requests and all RDMA Reads of the peer are done, and TCP has taken all octets of the
  * batch. */
-bool rr_iwarp_is_idle(const struct rr_iwarp *engine);
+bool rr_iwarp_is_idle(const struct rr_iwarp *iwarp);
 
 /* Whether a Read Response with data of the region with that handle has begun to leave and has not left
  * completely. */
-bool rr_iwarp_is_being_read(const struct rr_iwarp *engine, uint32_t handle);
+bool rr_iwarp_is_being_read(const struct rr_iwarp *iwarp, uint32_t handle);
 
 /* ---- batch.c ---- */
 
 /* An FPDU that is being put into a batch. */
 struct rr_iwarp_fpdu {
-	struct rr_iwarp *engine;
+	struct rr_iwarp *iwarp;
 	struct rr_iwarp_batch *batch;
 	size_t ulpdu; /* octets of DDP header and payload */
 	bool plain;   /* without CRC and markers: its pieces go into the batch as they are */
@@ -72,8 +72,8 @@ struct rr_iwarp_fpdu {
 	size_t spoil;   /* octets in front of the octet that is to be damaged; SIZE_MAX: no octet is */
 };
 
-/* Makes sure that the engine has a batch to put FPDUs into. Returns false if there is no memory. */
-bool rr_iwarp_batch_open(struct rr_iwarp *engine);
+/* Makes sure that the iWARP connection has a batch to put FPDUs into. Returns false if there is no memory. */
+bool rr_iwarp_batch_open(struct rr_iwarp *iwarp);
 
 /* Whether the batch has room for another FPDU, even the largest. */
 static inline bool
@@ -91,9 +91,9 @@ rr_iwarp_batch_is_half_full(const struct rr_iwarp_batch *batch)
 	       batch->octets > batch->octets_most / 2;
 }
 
-/* Begins an FPDU in the engine's batch, with this header. payload: the number of octets that the caller is
- * to append after the header. */
-void rr_iwarp_fpdu_begin(struct rr_iwarp_fpdu *fpdu, struct rr_iwarp *engine,
+/* Begins an FPDU in the iWARP connection's batch, with this header. payload: the number of octets that the
+ * caller is to append after the header. */
+void rr_iwarp_fpdu_begin(struct rr_iwarp_fpdu *fpdu, struct rr_iwarp *iwarp,
 	const struct rr_ddp_header *header, uint32_t payload);
 
 /* Appends size octets at data to the batch, by reference: they are not copied, and must stay as they are
@@ -143,13 +143,13 @@ rr_iwarp_copy_sges(uint8_t *to, const struct rr_sge *sges, uint32_t count)
 	}
 }
 
-/* Appends a whole FPDU to the engine's batch, and returns the place at which the caller is to write its
- * ULPDU, of ulpdu octets. Must only be called if neither CRCs nor markers are in use. Returns NULL if the
+/* Appends a whole FPDU to the iWARP connection's batch, and returns the place at which the caller is to write
+ * its ULPDU, of ulpdu octets. Must only be called if neither CRCs nor markers are in use. Returns NULL if the
  * batch has no room. */
 static inline uint8_t *
-rr_iwarp_batch_claim(struct rr_iwarp *engine, size_t ulpdu)
+rr_iwarp_batch_claim(struct rr_iwarp *iwarp, size_t ulpdu)
 {
-	struct rr_iwarp_batch *batch = engine->tx.batch;
+	struct rr_iwarp_batch *batch = iwarp->tx.batch;
 	uint8_t *fpdu = batch->metas + batch->meta;
 	size_t size = rr_fpdu_size(ulpdu);
 
@@ -160,22 +160,23 @@ rr_iwarp_batch_claim(struct rr_iwarp *engine, size_t ulpdu)
 	/* Pad and CRC; it may reach past the end of the FPDU. */
 	memset(fpdu + RR_FPDU_LENGTH_SIZE + ulpdu, 0, RR_IWARP_TAIL_MAX);
 	batch->meta += (uint32_t)size;
-	engine->tx.gathered += size;
+	iwarp->tx.gathered += size;
 	rr_iwarp_batch_append(batch, fpdu, size);
 	return fpdu + RR_FPDU_LENGTH_SIZE;
 }
 
-/* Appends a copy of a whole Send or RDMA Write of length octets, as one FPDU, to the engine's batch. Must
- * only be called if neither CRCs nor markers are in use. Returns false if the batch has no room. */
-bool rr_iwarp_batch_copy(struct rr_iwarp *engine, const struct rr_work *work, uint32_t length);
+/* Appends a copy of a whole Send or RDMA Write of length octets, as one FPDU, to the iWARP connection's
+ * batch. Must only be called if neither CRCs nor markers are in use. Returns false if the batch has no room.
+ */
+bool rr_iwarp_batch_copy(struct rr_iwarp *iwarp, const struct rr_work *work, uint32_t length);
 
 /* Removes the given number of octets, which TCP has taken, from the front of the batch. If TCP has taken all
  * of its octets, closes the batch. */
-void rr_iwarp_batch_advance(struct rr_iwarp *engine, size_t octets);
+void rr_iwarp_batch_advance(struct rr_iwarp *iwarp, size_t octets);
 
-/* Takes the batch away from the engine, if there is one, and keeps its memory for reuse or frees it. Octets
- * of the batch that TCP has not taken are dropped. */
-void rr_iwarp_batch_close(struct rr_iwarp *engine);
+/* Takes the batch away from the iWARP connection, if there is one, and keeps its memory for reuse or frees
+ * it. Octets of the batch that TCP has not taken are dropped. */
+void rr_iwarp_batch_close(struct rr_iwarp *iwarp);
 
 /* ---- end.c ---- */
 
@@ -185,15 +186,15 @@ void rr_iwarp_batch_close(struct rr_iwarp *engine);
  * the CRC of that FPDU has not come yet, the function returns GO_ON: the rest of the FPDU is skipped, and the
  * connection ends when the CRC has come.
  */
-enum rr_iwarp_outcome rr_iwarp_fault(struct rr_iwarp *engine, int status, uint16_t cause, const uint8_t *head,
+enum rr_iwarp_outcome rr_iwarp_fault(struct rr_iwarp *iwarp, int status, uint16_t cause, const uint8_t *head,
 	const char *format, ...) __attribute__((format(printf, 5, 6)));
 
 /* Ends the connection for a fault in the head of an FPDU, which was found before the CRC of the FPDU came.
  * The CRC is good, so that the fault is the peer's. rr_iwarp_fault() has kept the status and the text. */
-enum rr_iwarp_outcome rr_iwarp_confirm_fault(struct rr_iwarp *engine);
+enum rr_iwarp_outcome rr_iwarp_confirm_fault(struct rr_iwarp *iwarp);
 
 /* Ends the connection, as the peer sent a Terminate, which is in rx.head. The log and the owner get a text
  * with the cause that the Terminate gives. */
-enum rr_iwarp_outcome rr_iwarp_terminated(struct rr_iwarp *engine);
+enum rr_iwarp_outcome rr_iwarp_terminated(struct rr_iwarp *iwarp);
 
 #endif

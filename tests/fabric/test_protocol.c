@@ -4,7 +4,7 @@
 
 #include "../hex.h"
 #include "../list.h"
-#include "fabric/iwarp/engine_private.h"
+#include "fabric/iwarp/protocol_private.h"
 #include "pair.h"
 
 static void
@@ -22,7 +22,7 @@ static void
 fpdus_are_written_as_linux_writes_them(void **state)
 {
 	(void)state;
-	rr_iwarp_kick(&initiator->engine);
+	rr_iwarp_kick(&initiator->iwarp);
 	sent_is(initiator, "000e c140 00000000 0000000000000000 00000000");
 	node_post(initiator, RR_WORK_SEND, "abcde", 5, 0, 0, 0);
 	sent_is(initiator, "0017 4143 00000000 00000000 00000001 00000000 6162636465 000000 00000000");
@@ -30,7 +30,7 @@ fpdus_are_written_as_linux_writes_them(void **state)
 	sent_is(initiator, "0016 4144 01020304 00000000 00000002 00000000 61626364 00000000");
 	node_post(initiator, RR_WORK_WRITE, "abcdef", 6, 0x01020304, 0x1122334455667788, 0);
 	sent_is(initiator, "0014 c140 01020304 1122334455667788 616263646566 0000 00000000");
-	initiator->engine.tx.sink = 0xaabbccdc;
+	initiator->iwarp.tx.sink = 0xaabbccdc;
 	node_post(initiator, RR_WORK_READ, initiator->memory, 6, 0x01020304, 0x1122334455667788, 0);
 	sent_is(initiator, "002e 4141 00000000 00000001 00000001 00000000"
 			   "aabbccdd 0000000000000000 00000006 01020304 1122334455667788 00000000");
@@ -42,7 +42,7 @@ row_A13_a_message_is_cut_to_the_size_of_tcp_segments(void **state)
 	size_t at = 0, n = 0;
 
 	(void)state;
-	rr_iwarp_set_emss(&initiator->engine, 1448);
+	rr_iwarp_set_emss(&initiator->iwarp, 1448);
 	node_post(initiator, RR_WORK_WRITE, payload, 10000, 1, 0, 0);
 	node_post(initiator, RR_WORK_SEND, payload, 3000, 1, 0, 0);
 	node_collect(initiator);
@@ -55,10 +55,10 @@ row_A13_a_message_is_cut_to_the_size_of_tcp_segments(void **state)
 	}
 	assert_int_equal(n, 8 + 3);
 	/* RFC 5044, 4.5: "MUST NOT shrink the MULPDU below 128 octets"; 4.3 allows 64768 at most. */
-	rr_iwarp_set_emss(&initiator->engine, 90);
-	assert_true(initiator->engine.tx.ulpdu_max >= 128);
-	rr_iwarp_set_emss(&initiator->engine, 1000000);
-	assert_true(initiator->engine.tx.ulpdu_max <= 64768);
+	rr_iwarp_set_emss(&initiator->iwarp, 90);
+	assert_true(initiator->iwarp.tx.ulpdu_max >= 128);
+	rr_iwarp_set_emss(&initiator->iwarp, 1000000);
+	assert_true(initiator->iwarp.tx.ulpdu_max <= 64768);
 }
 
 static void
@@ -89,10 +89,10 @@ what_tcp_takes_at_a_time_does_not_matter(void **state)
 static uint32_t flushes, received_first;
 
 static void
-count_flush(struct rr_iwarp *engine)
+count_flush(struct rr_iwarp *iwarp)
 {
 	if (flushes++ == 0)
-		received_first = engine->rx.send_msn - 1;
+		received_first = iwarp->rx.send_msn - 1;
 }
 
 /* A peer that sent many messages at once gets answers to the first of them before the last one was handled.
@@ -102,7 +102,7 @@ what_a_batch_brings_about_may_leave_before_its_end(void **state)
 {
 	(void)state;
 	flushes = 0;
-	responder->engine.flush = count_flush;
+	responder->iwarp.flush = count_flush;
 	for (int i = 0; i < 3 * RR_IWARP_FLUSH_EACH; i++)
 		node_post(initiator, RR_WORK_SEND, "x", 1, 0, 0, 0);
 	node_collect(initiator);
@@ -120,7 +120,7 @@ post_work_copied(struct node *node, struct rr_work work, const void *data, uint3
 	work.sges = &sge;
 	work.cookie = (void *)cookie;
 	work.may_copy = true;
-	return rr_iwarp_post(&node->engine, &work);
+	return rr_iwarp_post(&node->iwarp, &work);
 }
 
 static int
@@ -142,15 +142,15 @@ a_short_send_is_copied_if_its_poster_wants_that(void **state)
 	memcpy(text, "other", 5);
 	assert_int_equal(post_copied(initiator, text, 5, 3), RR_POST_COPIED);
 	memset(text, 0, 5);
-	assert_int_equal(initiator->engine.base.outstanding, 0);
+	assert_int_equal(initiator->iwarp.base.outstanding, 0);
 	node_clear(initiator);
 	node_collect(initiator);
 	assert_non_null(memmem(initiator->out, initiator->out_size, "first", 5));
 	assert_non_null(memmem(initiator->out, initiator->out_size, "other", 5));
 	assert_null(strstr(initiator->log, "completed 0 2"));
 	node_feed(responder, initiator->out, initiator->out_size, NODE_STREAM, NULL);
-	assert_int_equal(responder->engine.rx.send_msn, 4);
-	assert_int_equal(responder->engine.state, RR_IWARP_OPEN);
+	assert_int_equal(responder->iwarp.rx.send_msn, 4);
+	assert_int_equal(responder->iwarp.state, RR_IWARP_OPEN);
 }
 
 /* A reply: its data are written, and the Send comes behind them, although both were copied. */
@@ -168,12 +168,12 @@ a_short_write_is_copied_in_front_of_its_send(void **state)
 	assert_int_equal(post_work_copied(initiator, write, data, sizeof(data), 1), RR_POST_COPIED);
 	assert_int_equal(post_copied(initiator, "reply", 5, 2), RR_POST_COPIED);
 	memset(data, 0, sizeof(data));
-	assert_int_equal(initiator->engine.base.outstanding, 0);
+	assert_int_equal(initiator->iwarp.base.outstanding, 0);
 	node_exchange(initiator, responder);
 	assert_memory_equal(responder->memory + 100, payload, sizeof(data));
-	assert_int_equal(responder->engine.rx.send_msn, 2);
+	assert_int_equal(responder->iwarp.rx.send_msn, 2);
 	assert_null(strstr(initiator->log, "completed"));
-	assert_int_equal(initiator->engine.state, RR_IWARP_OPEN);
+	assert_int_equal(initiator->iwarp.state, RR_IWARP_OPEN);
 }
 
 /* Requests in front of the Send must leave first, and long requests are not copied. */
@@ -186,7 +186,7 @@ a_send_is_not_copied_past_another_or_if_it_is_long(void **state)
 	};
 
 	(void)state;
-	rr_iwarp_set_emss(&initiator->engine, 20000);
+	rr_iwarp_set_emss(&initiator->iwarp, 20000);
 	assert_int_equal(post_work_copied(initiator, write, payload, RR_IWARP_COPY_MAX, 0), RR_POST_COPIED);
 	assert_int_equal(post_work_copied(initiator, write, payload, RR_IWARP_COPY_MAX + 1, 1), 0);
 	assert_int_equal(post_copied(initiator, "behind", 6, 2), 0);
@@ -195,11 +195,11 @@ a_send_is_not_copied_past_another_or_if_it_is_long(void **state)
 	/* Sends that find no room in the batch wait behind it. */
 	for (int i = 0; i < 60; i++)
 		assert_true(post_copied(initiator, payload, RR_IWARP_BATCH_META / 55, 3) >= 0);
-	assert_true(initiator->engine.base.outstanding > 0);
+	assert_true(initiator->iwarp.base.outstanding > 0);
 	assert_int_equal(post_copied(initiator, "behind", 6, 4), 0);
 	node_exchange(initiator, responder);
-	assert_int_equal(responder->engine.rx.send_msn, 1 + 1 + 60 + 1);
-	assert_int_equal(initiator->engine.base.outstanding, 0);
+	assert_int_equal(responder->iwarp.rx.send_msn, 1 + 1 + 60 + 1);
+	assert_int_equal(initiator->iwarp.base.outstanding, 0);
 	/* A responder may not send before it has received an FPDU. */
 	pair_renew();
 	assert_int_equal(post_copied(responder, "early", 5, 5), 0);
@@ -215,15 +215,15 @@ copied_sends_overtake_responses_and_leave_them_room(void **state)
 	bool leaves = false;
 
 	(void)state;
-	rr_iwarp_set_emss(&responder->engine, 20000);
+	rr_iwarp_set_emss(&responder->iwarp, 20000);
 	node_post(initiator, RR_WORK_READ, initiator->memory, 100, region.handle, region.offset, 1);
 	node_collect(initiator);
 	memcpy(responder->shared.scratch, initiator->out, initiator->out_size);
-	rr_iwarp_received(&responder->engine, initiator->out_size);
+	rr_iwarp_received(&responder->iwarp, initiator->out_size);
 	while (post_copied(responder, payload, RR_IWARP_COPY_MAX, 1) == RR_POST_COPIED)
 		copied++;
 	assert_in_range(copied, 1, RR_IWARP_BATCH_META / 2 / RR_IWARP_COPY_MAX + 1);
-	count = rr_iwarp_output(&responder->engine, &vectors);
+	count = rr_iwarp_output(&responder->iwarp, &vectors);
 	for (uint32_t i = 0; i < count; i++)
 		leaves |= vectors[i].iov_base == responder->memory;
 	assert_true(leaves);
@@ -237,7 +237,7 @@ a_responder_is_silent_until_it_is_spoken_to(void **state)
 	node_post(responder, RR_WORK_SEND, "early", 5, 0, 0, 1);
 	node_collect(responder);
 	assert_int_equal(responder->out_size, 0);
-	rr_iwarp_kick(&initiator->engine);
+	rr_iwarp_kick(&initiator->iwarp);
 	node_exchange(initiator, responder);
 	assert_non_null(strstr(initiator->log, "received 0 0, 5 octets"));
 }
@@ -253,9 +253,9 @@ reads_beyond_ord_wait_and_keep_the_order(void **state)
 	node_post(initiator, RR_WORK_SEND, "x", 1, 0, 0, 4);
 	node_collect(initiator);
 	assert_int_equal(initiator->out_size, 2 * 52);
-	assert_int_equal(initiator->engine.tx.read_count, 2);
+	assert_int_equal(initiator->iwarp.tx.read_count, 2);
 	node_exchange(initiator, responder);
-	assert_int_equal(initiator->engine.base.outstanding, 0);
+	assert_int_equal(initiator->iwarp.base.outstanding, 0);
 	assert_non_null(strstr(responder->log, "received"));
 }
 
@@ -298,13 +298,13 @@ invalidation_stops_a_response_wherever_it_is(void **state)
 		node_post(initiator, RR_WORK_READ, initiator->memory, 60000, region.handle, region.offset, 1);
 		node_collect(initiator);
 		memcpy(responder->shared.scratch, initiator->out, initiator->out_size);
-		rr_iwarp_received(&responder->engine, initiator->out_size);
-		assert_true(rr_iwarp_output(&responder->engine, &vectors) > 0);
+		rr_iwarp_received(&responder->iwarp, initiator->out_size);
+		assert_true(rr_iwarp_output(&responder->iwarp, &vectors) > 0);
 		if (taken)
-			rr_iwarp_taken(&responder->engine, taken);
-		rr_iwarp_invalidate(&responder->engine, region.handle);
-		assert_int_equal(responder->engine.state, RR_IWARP_OVER);
-		assert_int_equal(rr_iwarp_output(&responder->engine, &vectors), 0);
+			rr_iwarp_taken(&responder->iwarp, taken);
+		rr_iwarp_invalidate(&responder->iwarp, region.handle);
+		assert_int_equal(responder->iwarp.state, RR_IWARP_OVER);
+		assert_int_equal(rr_iwarp_output(&responder->iwarp, &vectors), 0);
 		pair_renew();
 	}
 }
@@ -320,11 +320,11 @@ a_peer_must_not_invalidate_what_it_is_reading(void **state)
 	node_post(initiator, RR_WORK_SEND_INVALIDATE, "x", 1, region.handle, 0, 2);
 	node_collect(initiator);
 	memcpy(responder->shared.scratch, initiator->out, 52);
-	rr_iwarp_received(&responder->engine, 52);
-	assert_true(rr_iwarp_output(&responder->engine, &vectors) > 0);
+	rr_iwarp_received(&responder->iwarp, 52);
+	assert_true(rr_iwarp_output(&responder->iwarp, &vectors) > 0);
 	memcpy(responder->shared.scratch, initiator->out + 52, initiator->out_size - 52);
-	rr_iwarp_received(&responder->engine, initiator->out_size - 52);
-	assert_int_equal(responder->engine.state, RR_IWARP_OVER);
+	rr_iwarp_received(&responder->iwarp, initiator->out_size - 52);
+	assert_int_equal(responder->iwarp.state, RR_IWARP_OVER);
 	assert_string_equal(responder->log, "");
 }
 
@@ -337,15 +337,15 @@ invalidation_stops_a_write_in_the_middle_of_an_fpdu_only(void **state)
 	node_post(initiator, RR_WORK_WRITE, payload, 100, region.handle, region.offset, 1);
 	node_collect(initiator);
 	node_feed(responder, initiator->out, 50, NODE_STREAM, NULL);
-	rr_iwarp_invalidate(&responder->engine, region.handle);
-	assert_int_equal(responder->engine.state, RR_IWARP_OVER);
-	assert_int_equal(rr_iwarp_space(&responder->engine, (struct iovec[2]){ 0 }), 0);
+	rr_iwarp_invalidate(&responder->iwarp, region.handle);
+	assert_int_equal(responder->iwarp.state, RR_IWARP_OVER);
+	assert_int_equal(rr_iwarp_space(&responder->iwarp, (struct iovec[2]){ 0 }), 0);
 	pair_renew();
 	region = node_register(responder, 0, 10000, RR_REMOTE_WRITE);
 	node_post(initiator, RR_WORK_WRITE, payload, 100, region.handle, region.offset, 1);
 	node_exchange(initiator, responder);
-	rr_iwarp_invalidate(&responder->engine, region.handle);
-	assert_int_equal(responder->engine.state, RR_IWARP_OPEN);
+	rr_iwarp_invalidate(&responder->iwarp, region.handle);
+	assert_int_equal(responder->iwarp.state, RR_IWARP_OPEN);
 }
 
 /* A peer that cannot know yet that its access was ended is not warned of: only an access to a region that
@@ -359,14 +359,14 @@ a_read_of_what_was_revoked_is_refused_without_a_reproach(void **state)
 		uint32_t handle = revoked ? region.handle : region.handle ^ 1;
 
 		if (revoked)
-			rr_iwarp_revoke(&responder->engine, region.handle);
+			rr_iwarp_revoke(&responder->iwarp, region.handle);
 		node_post(initiator, RR_WORK_READ, initiator->memory, 100, handle, region.offset, 1);
 		node_collect(initiator);
 		memcpy(responder->shared.scratch, initiator->out, initiator->out_size);
-		rr_iwarp_received(&responder->engine, initiator->out_size);
-		assert_int_equal(responder->engine.state, RR_IWARP_CLOSING);
-		assert_int_equal(responder->engine.revoked, revoked);
-		assert_non_null(strstr(responder->engine.text.text, revoked ? "cancelled" : "no region"));
+		rr_iwarp_received(&responder->iwarp, initiator->out_size);
+		assert_int_equal(responder->iwarp.state, RR_IWARP_CLOSING);
+		assert_int_equal(responder->iwarp.revoked, revoked);
+		assert_non_null(strstr(responder->iwarp.text.text, revoked ? "cancelled" : "no region"));
 		pair_renew();
 	}
 }
@@ -381,13 +381,13 @@ a_read_that_waits_is_refused_without_a_reproach_after_a_revocation(void **state)
 	node_post(initiator, RR_WORK_READ, initiator->memory, 100, region.handle, region.offset, 1);
 	node_collect(initiator);
 	memcpy(responder->shared.scratch, initiator->out, initiator->out_size);
-	rr_iwarp_received(&responder->engine, initiator->out_size);
-	rr_iwarp_revoke(&responder->engine, region.handle);
-	assert_int_equal(responder->engine.state, RR_IWARP_OPEN);
+	rr_iwarp_received(&responder->iwarp, initiator->out_size);
+	rr_iwarp_revoke(&responder->iwarp, region.handle);
+	assert_int_equal(responder->iwarp.state, RR_IWARP_OPEN);
 	node_collect(responder);
-	assert_int_equal(responder->engine.state, RR_IWARP_CLOSING);
-	assert_non_null(strstr(responder->engine.text.text, "before its data left"));
-	assert_true(responder->engine.revoked);
+	assert_int_equal(responder->iwarp.state, RR_IWARP_CLOSING);
+	assert_non_null(strstr(responder->iwarp.text.text, "before its data left"));
+	assert_true(responder->iwarp.revoked);
 }
 
 static void
@@ -397,10 +397,10 @@ the_end_in_the_middle_of_a_message_is_told_as_such(void **state)
 	node_post(initiator, RR_WORK_SEND, payload, 100, 0, 0, 1);
 	node_collect(initiator);
 	node_feed(responder, initiator->out, 60, NODE_STREAM, NULL);
-	rr_iwarp_eof(&responder->engine);
-	assert_non_null(strstr(responder->engine.text.text, "in the middle of a message"));
-	rr_iwarp_eof(&initiator->engine);
-	assert_string_equal(initiator->engine.text.text, "the peer closed the connection");
+	rr_iwarp_eof(&responder->iwarp);
+	assert_non_null(strstr(responder->iwarp.text.text, "in the middle of a message"));
+	rr_iwarp_eof(&initiator->iwarp);
+	assert_string_equal(initiator->iwarp.text.text, "the peer closed the connection");
 }
 
 /* A fabric keeps a bounded number of batches, also after many endpoints could send nothing for a while. */
@@ -411,13 +411,13 @@ few_batches_are_kept(void **state)
 
 	(void)state;
 	for (int i = 0; i < 300; i++) {
-		assert_true(rr_iwarp_batch_open(&initiator->engine));
-		batches[i] = initiator->engine.tx.batch;
-		initiator->engine.tx.batch = NULL;
+		assert_true(rr_iwarp_batch_open(&initiator->iwarp));
+		batches[i] = initiator->iwarp.tx.batch;
+		initiator->iwarp.tx.batch = NULL;
 	}
 	for (int i = 0; i < 300; i++) {
-		initiator->engine.tx.batch = batches[i];
-		rr_iwarp_batch_close(&initiator->engine);
+		initiator->iwarp.tx.batch = batches[i];
+		rr_iwarp_batch_close(&initiator->iwarp);
 	}
 	assert_true(list_length(&initiator->shared.batches) < 100);
 	for (int i = 0; i < 300; i++)
@@ -465,12 +465,12 @@ the_rest_of_a_long_payload_is_taken_in_one_read(void **state)
 	struct iovec vectors[2];
 
 	(void)state;
-	rr_iwarp_set_emss(&initiator->engine, 65480);
+	rr_iwarp_set_emss(&initiator->iwarp, 65480);
 	node_post(initiator, RR_WORK_WRITE, payload, 40000, region.handle, region.offset, 1);
 	node_collect(initiator);
 	node_feed(responder, initiator->out, initiator->out_size - RR_FPDU_CRC_SIZE - 100, NODE_STREAM, NULL);
-	assert_int_equal(responder->engine.rx.left, 100);
-	assert_int_equal(rr_iwarp_space(&responder->engine, vectors), 2);
+	assert_int_equal(responder->iwarp.rx.left, 100);
+	assert_int_equal(rr_iwarp_space(&responder->iwarp, vectors), 2);
 	assert_int_equal(vectors[0].iov_len, 100);
 	assert_ptr_equal(vectors[0].iov_base, responder->memory + 40000 - 100);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef RR_FABRIC_IWARP_ENGINE_H
-#define RR_FABRIC_IWARP_ENGINE_H
+#ifndef RR_FABRIC_IWARP_PROTOCOL_H
+#define RR_FABRIC_IWARP_PROTOCOL_H
 
 #include <sys/uio.h>
 
@@ -23,8 +23,8 @@
  * Ownership: payload that leaves is referred to until TCP has taken it; payload that comes is put in
  * place by the caller, who fills the vectors of rr_iwarp_space(). Handlers are called from
  * rr_iwarp_received(), rr_iwarp_taken(), rr_iwarp_resume() and rr_iwarp_flush() only, and may release the
- * engine: after each event its state is looked at again. The memory of the engine itself must outlive the
- * call.
+ * iWARP connection: after each event its state is looked at again. The memory of the iWARP connection itself
+ * must outlive the call.
  */
 
 enum {
@@ -60,7 +60,8 @@ struct rr_iwarp_shared {
 	struct rr_list batches; /* free batches */
 	uint32_t batches_kept;  /* the number of free batches */
 	uint32_t batches_used;  /* the number of batches that engines have */
-	uint8_t *scratch; /* RR_IWARP_SCRATCH octets, in use only while an engine handles what it has read */
+	uint8_t *scratch; /* RR_IWARP_SCRATCH octets, in use only while an iWARP connection handles what it
+			     has read */
 };
 
 /* A batch: FPDUs that TCP is to take next, as a list of vectors. */
@@ -175,7 +176,7 @@ struct rr_iwarp {
 	/* Set by the owner, or NULL: sends the requests that were posted, after each RR_IWARP_FLUSH_EACH
 	 * Sends of the peer that came at once, so that the peer need not wait for all of them. Events may
 	 * follow. */
-	void (*flush)(struct rr_iwarp *engine);
+	void (*flush)(struct rr_iwarp *iwarp);
 	enum rr_iwarp_state state;
 	bool crc;         /* CRCs are in use */
 	bool old;         /* initiator: asks with revision 1 */
@@ -205,110 +206,110 @@ int rr_iwarp_shared_init(struct rr_iwarp_shared *shared);
 /* Frees the memory that the engines of a fabric share. All engines must have been released before. */
 void rr_iwarp_shared_destroy(struct rr_iwarp_shared *shared);
 
-/* Initialises an engine (an iWARP connection without its socket). All its memory but base must be zero. */
-void rr_iwarp_init(struct rr_iwarp *engine, struct rr_iwarp_shared *shared);
+/* Initialises an iWARP connection without its socket. All its memory but base must be zero. */
+void rr_iwarp_init(struct rr_iwarp *iwarp, struct rr_iwarp_shared *shared);
 
 /* Changes the state of the connection, and writes a trace of that. */
-void rr_iwarp_set_state(struct rr_iwarp *engine, enum rr_iwarp_state state);
+void rr_iwarp_set_state(struct rr_iwarp *iwarp, enum rr_iwarp_state state);
 
-/* Ends the connection if it has not ended, and frees all memory of the engine but its own structure. The
- * owner's handler is not called any more, not even for outstanding work requests. */
-void rr_iwarp_release(struct rr_iwarp *engine);
+/* Ends the connection if it has not ended, and frees all memory of the iWARP connection but its own
+ * structure. The owner's handler is not called any more, not even for outstanding work requests. */
+void rr_iwarp_release(struct rr_iwarp *iwarp);
 
 /* ---- Setup ---- */
 
 /* Begins the exchange of MPA frames as the initiator: prepares the MPA request with the private data, to be
  * sent next. Returns -RPCRDMA_ERR_NOMEM if there is no memory. */
-int rr_iwarp_initiate(struct rr_iwarp *engine, const void *private_data, size_t size);
+int rr_iwarp_initiate(struct rr_iwarp *iwarp, const void *private_data, size_t size);
 
 /* Begins the exchange of MPA frames once more, on a new TCP connection and with revision 1 of MPA. This is
- * for a peer that closed the first connection without an answer (engine->again is set). Returns
+ * for a peer that closed the first connection without an answer (iwarp->again is set). Returns
  * -RPCRDMA_ERR_NOMEM if there is no memory. */
-int rr_iwarp_initiate_again(struct rr_iwarp *engine);
+int rr_iwarp_initiate_again(struct rr_iwarp *iwarp);
 
 /* Begins the exchange of MPA frames as the responder, which waits for the MPA request. Returns
  * -RPCRDMA_ERR_NOMEM if there is no memory. */
-int rr_iwarp_respond(struct rr_iwarp *engine);
+int rr_iwarp_respond(struct rr_iwarp *iwarp);
 
 /* Accepts the peer's MPA request, in state ASKED: prepares the MPA reply with the private data, to be sent
  * next, and opens the connection. Returns -RPCRDMA_ERR_NOMEM if there is no memory. */
-int rr_iwarp_accept(struct rr_iwarp *engine, const void *private_data, size_t size);
+int rr_iwarp_accept(struct rr_iwarp *iwarp, const void *private_data, size_t size);
 
 /* Rejects the peer's MPA request, in state ASKED: prepares the MPA reply with the private data, to be sent
  * next. After that reply the connection closes, and its status is -RPCRDMA_ERR_CANCELLED. */
-void rr_iwarp_reject(struct rr_iwarp *engine, const void *private_data, size_t size);
+void rr_iwarp_reject(struct rr_iwarp *iwarp, const void *private_data, size_t size);
 
 /* ---- Octets in ---- */
 
 /* Sets up to two vectors to the memory into which the next octets are to be read, and returns the number of
  * vectors that it has set: 0 if nothing is to be read now. */
-int rr_iwarp_space(struct rr_iwarp *engine, struct iovec vectors[2]);
+int rr_iwarp_space(struct rr_iwarp *iwarp, struct iovec vectors[2]);
 
 /* Handles the octets that were read into the vectors of rr_iwarp_space(). This may call the owner's
  * handler. */
-void rr_iwarp_received(struct rr_iwarp *engine, size_t octets);
+void rr_iwarp_received(struct rr_iwarp *iwarp, size_t octets);
 
 /* Handles received octets that wait for a receive buffer, as a buffer may be free now. This may call the
  * owner's handler. */
-void rr_iwarp_resume(struct rr_iwarp *engine);
+void rr_iwarp_resume(struct rr_iwarp *iwarp);
 
 /* Whether the peer has sent only the beginning of an FPDU or of a Send, and is to send the rest: the endpoint
  * limits the time for that. Returns false while this side does not read, as it waits for a receive buffer. */
-bool rr_iwarp_is_owed(const struct rr_iwarp *engine);
+bool rr_iwarp_is_owed(const struct rr_iwarp *iwarp);
 
 /* ---- Octets out ---- */
 
 /* Sets the size of a TCP segment (EMSS), which limits the size of the FPDUs that are sent. */
-void rr_iwarp_set_emss(struct rr_iwarp *engine, uint32_t emss);
+void rr_iwarp_set_emss(struct rr_iwarp *iwarp, uint32_t emss);
 
 /* Posts a work request, with the results of rr_endpoint_post(). */
-int rr_iwarp_post(struct rr_iwarp *engine, const struct rr_work *work);
+int rr_iwarp_post(struct rr_iwarp *iwarp, const struct rr_work *work);
 
 /* Has a zero-length RDMA Write sent, which wakes a peer that missed the first FPDU of this side. Returns
  * -RPCRDMA_ERR_DISCONNECTED if the connection is not open. */
-int rr_iwarp_kick(struct rr_iwarp *engine);
+int rr_iwarp_kick(struct rr_iwarp *iwarp);
 
 /* For tests: has one octet of the next FPDU damaged, so that its CRC is wrong. Returns -RPCRDMA_ERR_NOTSUP
  * if the open connection uses no CRCs. */
-int rr_iwarp_corrupt(struct rr_iwarp *engine);
+int rr_iwarp_corrupt(struct rr_iwarp *iwarp);
 
 /* Sets *vectors to the octets that are to leave, and returns the number of vectors: 0 if no octets are to
  * leave. Until rr_iwarp_taken() is called, the vectors that were returned stay as they are. If the connection
  * drains and nothing is left to do, changes the state to CLOSING; if there is no memory, ends the
  * connection. */
-uint32_t rr_iwarp_output(struct rr_iwarp *engine, const struct iovec **vectors);
+uint32_t rr_iwarp_output(struct rr_iwarp *iwarp, const struct iovec **vectors);
 
 /* Called after TCP took the given number of octets from the vectors of rr_iwarp_output(): completes the work
  * requests whose octets TCP has taken in full. This may call the owner's handler. */
-void rr_iwarp_taken(struct rr_iwarp *engine, size_t octets);
+void rr_iwarp_taken(struct rr_iwarp *iwarp, size_t octets);
 
 /* ---- Regions ---- */
 
 /* Ends the peer's access to the region with that handle. Also ends the connection if the peer is in the
  * middle of an access to the region. */
-void rr_iwarp_revoke(struct rr_iwarp *engine, uint32_t handle);
+void rr_iwarp_revoke(struct rr_iwarp *iwarp, uint32_t handle);
 
 /* Ends the peer's access to a region as rr_iwarp_revoke() does, and removes the region from the table. */
-void rr_iwarp_invalidate(struct rr_iwarp *engine, uint32_t handle);
+void rr_iwarp_invalidate(struct rr_iwarp *iwarp, uint32_t handle);
 
 /* ---- The end ---- */
 
 /* Has the connection close once all outstanding work requests, and the RDMA Reads of the peer, are done. */
-void rr_iwarp_drain(struct rr_iwarp *engine);
+void rr_iwarp_drain(struct rr_iwarp *iwarp);
 
 /* Ends the connection at once, with status and a text for the owner: nothing is sent any more, and memory of
  * the owner's work requests and regions is not touched any more. A connection that is closing already keeps
  * the status and the text that it has. */
-void rr_iwarp_over(struct rr_iwarp *engine, int status, const char *format, ...)
+void rr_iwarp_over(struct rr_iwarp *iwarp, int status, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
 /* Called when the peer has closed its side of TCP, and sends no more octets: ends the connection. Sets
- * engine->again if the peer closed TCP before it sent any octet of its answer to an MPA request of revision
+ * iwarp->again if the peer closed TCP before it sent any octet of its answer to an MPA request of revision
  * 2: the owner may then try again with revision 1 (rr_iwarp_initiate_again()). */
-void rr_iwarp_eof(struct rr_iwarp *engine);
+void rr_iwarp_eof(struct rr_iwarp *iwarp);
 
 /* Completes all outstanding work requests with the status CANCELLED, in state OVER. Calls the owner's
  * handler for each of them, but not with DISCONNECTED. */
-void rr_iwarp_flush(struct rr_iwarp *engine);
+void rr_iwarp_flush(struct rr_iwarp *iwarp);
 
 #endif
