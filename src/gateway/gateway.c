@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The life of a gateway, and its listeners. It owns its listeners and its sessions. */
+/* The life of a gateway, and its listeners. It owns its listeners and its pairs. */
 #include "gateway/gateway.h"
 
 #include "base/address.h"
@@ -34,7 +34,7 @@ rr_gateway_new(
 	new->engine = engine;
 	new->config = *config;
 	rr_list_init(&new->listeners);
-	rr_list_init(&new->sessions);
+	rr_list_init(&new->pairs);
 	/* The buffer may hold a copy of a message that came outside of pool memory, and behind it a stream
 	 * without its items. */
 	new->buffer_size = gateway_larger(engine->config.inline_receive, RECORD_MAX) + REDUCED_MAX;
@@ -75,20 +75,20 @@ rr_gateway_free(struct rr_gateway *gateway)
 	if (!gateway)
 		return;
 	gateway_unlisten(gateway);
-	while (!rr_list_empty(&gateway->sessions))
-		rr_session_free(rr_container(gateway->sessions.next, struct rr_session, link));
+	while (!rr_list_empty(&gateway->pairs))
+		rr_gateway_pair_free(rr_container(gateway->pairs.next, struct rr_gateway_pair, link));
 	gateway->freed = true;
 	if (gateway->relay_count == 0)
 		rr_gateway_delete(gateway);
 }
 
-/* Called when a listener has accepted a client's connection: begins a session for it. */
+/* Called when a listener has accepted a client's connection: begins a pair for it. */
 static void
 gateway_accepted(void *ctx, struct rr_carrier *carrier)
 {
 	const struct gateway_listener *listener = ctx;
 
-	rr_session_begin(listener->gateway, carrier, listener->transport);
+	rr_gateway_pair_begin(listener->gateway, carrier, listener->transport);
 }
 
 /* Makes the acceptor of the listener, which listens at the place `at`. Stores the address at which it
@@ -134,25 +134,25 @@ rr_gateway_shutdown(struct rr_gateway *gateway)
 {
 	gateway->shut = true;
 	gateway_unlisten(gateway);
-	rr_list_for_each (link, &gateway->sessions)
-		rr_carrier_shutdown(rr_container(link, struct rr_session, link)->client);
+	rr_list_for_each (link, &gateway->pairs)
+		rr_carrier_shutdown(rr_container(link, struct rr_gateway_pair, link)->client);
 }
 
 bool
 rr_gateway_idle(const struct rr_gateway *gateway)
 {
-	return gateway->shut && gateway->session_count == 0 && gateway->relay_count == 0;
+	return gateway->shut && gateway->pair_count == 0 && gateway->relay_count == 0;
 }
 
-/* Adds the counters of a session's connections to *counters: those of the connection to the client, and those
+/* Adds the counters of a pair's connections to *counters: those of the connection to the client, and those
  * of each open connection to a server. */
 static void
-gateway_add_session(const struct rr_session *session, struct rr_gateway_counters *counters)
+gateway_add_pair(const struct rr_gateway_pair *pair, struct rr_gateway_counters *counters)
 {
-	rr_counters_add(&counters->client_side, &session->client->counters);
-	for (uint32_t i = 0; i < session->upstream_count; i++) {
-		if (session->upstreams[i].carrier)
-			rr_counters_add(&counters->server_side, &session->upstreams[i].carrier->counters);
+	rr_counters_add(&counters->client_side, &pair->client->counters);
+	for (uint32_t i = 0; i < pair->upstream_count; i++) {
+		if (pair->upstreams[i].carrier)
+			rr_counters_add(&counters->server_side, &pair->upstreams[i].carrier->counters);
 	}
 }
 
@@ -161,7 +161,7 @@ rr_gateway_counters(const struct rr_gateway *gateway, struct rr_gateway_counters
 {
 	*counters = gateway->past;
 	counters->client_side.size = counters->server_side.size = sizeof(counters->client_side);
-	counters->open = gateway->session_count;
-	for (struct rr_list *link = gateway->sessions.next; link != &gateway->sessions; link = link->next)
-		gateway_add_session(rr_container(link, struct rr_session, link), counters);
+	counters->open = gateway->pair_count;
+	for (struct rr_list *link = gateway->pairs.next; link != &gateway->pairs; link = link->next)
+		gateway_add_pair(rr_container(link, struct rr_gateway_pair, link), counters);
 }

@@ -11,7 +11,7 @@
  * backchannels of NFS version 4.1, which are bound to connections, stay bound to them; calls of the server
  * travel back on that connection. Messages pass unchanged, with their XIDs and credentials.
  *
- * If one connection of a pair ends, the other connection is ended, too: session.c says why no call is lost
+ * If one connection of a pair ends, the other connection is ended, too: pair.c says why no call is lost
  * or executed twice. */
 
 enum { RR_GATEWAY_ADDRESSES = 8, RR_GATEWAY_ROUTES = 8, RR_GATEWAY_PROGRAMS = 32 };
@@ -46,7 +46,7 @@ struct rr_gateway_config {
 /* The counters of a gateway. */
 struct rr_gateway_counters {
 	uint32_t open;      /* pairs of connections, now */
-	uint64_t sessions;  /* pairs of connections, since the beginning */
+	uint64_t pairs;     /* pairs of connections, since the beginning */
 	uint64_t calls;     /* of clients */
 	uint64_t callbacks; /* calls of servers */
 	uint64_t repeated;  /* calls of clients that came again while the same call was under way */
@@ -78,8 +78,8 @@ void rr_gateway_shutdown(struct rr_gateway *gateway);
 /* Tells whether everything is closed after rr_gateway_shutdown(). */
 bool rr_gateway_idle(const struct rr_gateway *gateway);
 
-/* Stores in *counters the counts of the gateway: those of all sessions that have ended, and those of the
- * sessions that are open. */
+/* Stores in *counters the counts of the gateway: those of all pairs that have ended, and those of the
+ * pairs that are open. */
 void rr_gateway_counters(const struct rr_gateway *gateway, struct rr_gateway_counters *counters);
 
 #endif

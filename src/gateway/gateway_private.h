@@ -7,19 +7,19 @@
 #include "gateway/gateway.h"
 #include "gateway/items.h"
 
-/* The gateway, as its files see it: gateway.c has its life and its listeners, session.c a client's
+/* The gateway, as its files see it: gateway.c has its life and its listeners, pair.c a client's
  * connection, upstream.c the connections to servers that are made for it, relay.c a call on its way,
  * items.c what is known of a message and where its items are, limits.c the sizes that messages name. */
 
-struct rr_session;
+struct rr_gateway_pair;
 
 /* A gateway. */
 struct rr_gateway {
 	struct rpcrdma_engine *engine;
 	struct rr_gateway_config config;
-	struct rr_list listeners, sessions;
+	struct rr_list listeners, pairs;
 	struct rr_cache relays; /* memory of relays */
-	uint32_t session_count;
+	uint32_t pair_count;
 	/* Relays in use. While there are any, rr_gateway_free() leaves the memory of the gateway: the sent()
 	 * of their replies may come later. */
 	uint32_t relay_count;
@@ -34,7 +34,7 @@ struct rr_gateway {
 
 /* A connection to a server, made when there is something to send on it. */
 struct rr_upstream {
-	struct rr_session *session;
+	struct rr_gateway_pair *pair;
 	const struct rr_gateway_target *target;
 	struct rr_carrier *carrier; /* NULL: there is no connection now */
 	bool connected;             /* false while an attempt to connect is under way */
@@ -49,7 +49,7 @@ struct rr_upstream {
 };
 
 /* A client's connection, and the connections to servers that belong to it. */
-struct rr_session {
+struct rr_gateway_pair {
 	struct rr_gateway *gateway;
 	struct rr_list link;
 	struct rr_carrier *client;
@@ -86,27 +86,28 @@ struct rr_relay {
 
 /* ---- gateway.c ---- */
 
-/* Frees the gateway. Is called once no session or relay refers to the gateway any more. */
+/* Frees the gateway. Is called once no pair or relay refers to the gateway any more. */
 void rr_gateway_delete(struct rr_gateway *gateway);
 
-/* ---- session.c ---- */
+/* ---- pair.c ---- */
 
-/* Begins a session for an accepted connection, and owns the connection from then on. If there is no memory,
+/* Begins a pair for an accepted connection, and owns the connection from then on. If there is no memory,
  * closes the connection. */
-void rr_session_begin(struct rr_gateway *gateway, struct rr_carrier *client, enum rr_transport transport);
+void rr_gateway_pair_begin(
+	struct rr_gateway *gateway, struct rr_carrier *client, enum rr_transport transport);
 
-/* Ends a session whose connection to a server is lost, or whose server cannot be reached: the client's
+/* Ends a pair whose connection to a server is lost, or whose server cannot be reached: the client's
  * connection ends once the answers that came so far were sent. */
-void rr_session_end(struct rr_session *session);
+void rr_gateway_pair_end(struct rr_gateway_pair *pair);
 
-/* Closes all connections of the session, and frees it. */
-void rr_session_free(struct rr_session *session);
+/* Closes all connections of the pair, and frees it. */
+void rr_gateway_pair_free(struct rr_gateway_pair *pair);
 
 /* ---- upstream.c ---- */
 
-/* Prepares the session's next connection, to a server that target describes. The connection is made only when
+/* Prepares the pair's next connection, to a server that target describes. The connection is made only when
  * it is needed. */
-void rr_upstream_init(struct rr_session *session, const struct rr_gateway_target *target);
+void rr_upstream_init(struct rr_gateway_pair *pair, const struct rr_gateway_target *target);
 
 /* Is called when there is a call to send: begins to connect, unless the connection is up, or an attempt or a
  * delay is under way. */

@@ -41,19 +41,19 @@ limit_callbacks(struct rr_limits *limits, const struct rr_carrier *carrier, enum
 		(uint32_t)rr_min(limits->callback_reply, negotiated.inline_call - INLINE_HEADER);
 }
 
-/* Returns the largest sizes of messages that can pass between the session's client and the server of
+/* Returns the largest sizes of messages that can pass between the pair's client and the server of
  * upstream. */
 static struct rr_limits
 limits_of(const struct rr_upstream *upstream)
 {
-	const struct rr_session *session = upstream->session;
-	uint32_t message_max = session->gateway->engine->config.message_max;
+	const struct rr_gateway_pair *pair = upstream->pair;
+	uint32_t message_max = pair->gateway->engine->config.message_max;
 	struct rr_limits limits = { .message = message_max,
 		.data = limits_data_max(message_max),
 		.callback = message_max,
 		.callback_reply = message_max };
 
-	limit_callbacks(&limits, session->client, session->transport);
+	limit_callbacks(&limits, pair->client, pair->transport);
 	limit_callbacks(&limits, upstream->carrier, upstream->target->transport);
 	return limits;
 }

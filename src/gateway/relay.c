@@ -5,7 +5,7 @@
  * Ownership: a relay is in use from the arrival of a call until its answer was sent; then it is kept for
  * reuse. Until the relay answers (or drops) the exchange, it is in a list of its upstream, and ends with
  * the upstream. After that only the carrier that sends the answer refers to it: relay_sent() may come after
- * session and gateway were freed, and the last relay then frees the rest of the gateway. The call's memory
+ * pair and gateway were freed, and the last relay then frees the rest of the gateway. The call's memory
  * belongs to the exchange; the reply's memory is the pool buffer that was taken over, or the relay's own
  * buffer.
  *
@@ -40,14 +40,14 @@ relay_release(struct rr_relay *relay)
 }
 
 /* Removes the relay from the list of its connection to a server and, unless its call is a callback, from the
- * session's map of XIDs. */
+ * pair's map of XIDs. */
 static void
 relay_leave(struct rr_relay *relay)
 {
 	if (!relay->callback)
-		rr_map_remove(&relay->upstream->session->xids, &relay->by_xid);
+		rr_map_remove(&relay->upstream->pair->xids, &relay->by_xid);
 	rr_list_remove(&relay->link);
-	/* From now on session and gateway may be freed before the relay. */
+	/* From now on pair and gateway may be freed before the relay. */
 	relay->upstream = NULL;
 }
 
@@ -97,7 +97,7 @@ rr_relay_fail(struct rr_relay *relay)
 static enum rr_transport
 relay_answers_by(const struct rr_relay *relay)
 {
-	return relay->callback ? relay->upstream->target->transport : relay->upstream->session->transport;
+	return relay->callback ? relay->upstream->target->transport : relay->upstream->pair->transport;
 }
 
 /* Returns the transport over which the call goes: that of the server's connection for a call of the client,
@@ -105,7 +105,7 @@ relay_answers_by(const struct rr_relay *relay)
 static enum rr_transport
 relay_calls_by(const struct rr_relay *relay)
 {
-	return relay->callback ? relay->upstream->session->transport : relay->upstream->target->transport;
+	return relay->callback ? relay->upstream->pair->transport : relay->upstream->target->transport;
 }
 
 /* Makes sure that the reply's stream lasts until the answer was sent: takes over the memory in which the
@@ -192,18 +192,18 @@ relay_done(struct rr_transaction *transaction, int error)
 
 /* ---- Calls ---- */
 
-/* Returns the key of a client's call in the session's map: its XID, and the number of the connection to its
+/* Returns the key of a client's call in the pair's map: its XID, and the number of the connection to its
  * server. The XID alone would not do, as calls to several servers may have the same XID. */
 static uint64_t
 relay_key(const struct rr_upstream *upstream, uint32_t xid)
 {
-	return (uint64_t)(upstream - upstream->session->upstreams) << 32 | xid;
+	return (uint64_t)(upstream - upstream->pair->upstreams) << 32 | xid;
 }
 
 struct rr_relay *
 rr_relay_new(struct rr_upstream *upstream, struct rr_exchange *exchange, bool callback)
 {
-	struct rr_gateway *gateway = upstream->session->gateway;
+	struct rr_gateway *gateway = upstream->pair->gateway;
 	struct rr_relay *relay = rr_cache_get(&gateway->relays);
 
 	if (!relay) {
@@ -219,14 +219,14 @@ rr_relay_new(struct rr_upstream *upstream, struct rr_exchange *exchange, bool ca
 	relay->memory = relay->pulled = NULL;
 	rr_list_init(&relay->link);
 	if (!callback)
-		rr_map_add(&upstream->session->xids, &relay->by_xid, relay_key(upstream, exchange->xid));
+		rr_map_add(&upstream->pair->xids, &relay->by_xid, relay_key(upstream, exchange->xid));
 	return relay;
 }
 
 struct rr_relay *
 rr_relay_find(struct rr_upstream *upstream, uint32_t xid)
 {
-	struct rr_map_link *link = rr_map_find(&upstream->session->xids, relay_key(upstream, xid));
+	struct rr_map_link *link = rr_map_find(&upstream->pair->xids, relay_key(upstream, xid));
 
 	return link ? rr_container(link, struct rr_relay, by_xid) : NULL;
 }
@@ -273,14 +273,14 @@ rr_relay_send(struct rr_relay *relay)
 		rr_items_expect(&relay->known, relay->exchange, relay->gateway->engine->config.message_max,
 			transaction);
 	relay->called = true;
-	rr_carrier_call(relay->callback ? upstream->session->client : upstream->carrier, transaction);
+	rr_carrier_call(relay->callback ? upstream->pair->client : upstream->carrier, transaction);
 }
 
 void
 rr_relay_drop(struct rr_relay *relay)
 {
 	struct rr_upstream *upstream = relay->upstream;
-	struct rr_carrier *carrier = relay->callback ? upstream->session->client : upstream->carrier;
+	struct rr_carrier *carrier = relay->callback ? upstream->pair->client : upstream->carrier;
 
 	if (relay->called && carrier)
 		rr_carrier_cancel(carrier, &relay->transaction);

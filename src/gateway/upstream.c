@@ -24,7 +24,7 @@ upstream_close(struct rr_upstream *upstream)
 
 	if (!carrier)
 		return;
-	rr_counters_add(&upstream->session->gateway->past.server_side, &carrier->counters);
+	rr_counters_add(&upstream->pair->gateway->past.server_side, &carrier->counters);
 	upstream->carrier = NULL;
 	upstream->connected = false;
 	rr_carrier_close(carrier);
@@ -35,7 +35,7 @@ upstream_close(struct rr_upstream *upstream)
 static void
 upstream_found(struct rr_upstream *upstream)
 {
-	rr_loop_disarm(upstream->session->gateway->engine->loop, &upstream->again);
+	rr_loop_disarm(upstream->pair->gateway->engine->loop, &upstream->again);
 	upstream->sought = 0;
 }
 
@@ -55,7 +55,7 @@ rr_upstream_end(struct rr_upstream *upstream)
 static void
 upstream_report(const struct rr_upstream *upstream, const char *peer, int error, const char *text)
 {
-	const struct rr_gateway *gateway = upstream->session->gateway;
+	const struct rr_gateway *gateway = upstream->pair->gateway;
 	const char *advice =
 		upstream->sought == 0 && gateway->config.advice ? gateway->config.advice(error) : NULL;
 
@@ -70,7 +70,7 @@ upstream_report(const struct rr_upstream *upstream, const char *peer, int error,
 static bool
 upstream_connect(struct rr_upstream *upstream)
 {
-	struct rpcrdma_engine *engine = upstream->session->gateway->engine;
+	struct rpcrdma_engine *engine = upstream->pair->gateway->engine;
 	const struct rr_gateway_target *target = upstream->target;
 	struct rr_text text;
 
@@ -86,7 +86,7 @@ upstream_connect(struct rr_upstream *upstream)
 			engine, &to, &upstream_events, upstream, &upstream->carrier, &text);
 
 		if (error == 0) {
-			rr_carrier_join(upstream->carrier, upstream->session->client->party);
+			rr_carrier_join(upstream->carrier, upstream->pair->client->party);
 			return true;
 		}
 		upstream->carrier = NULL;
@@ -101,7 +101,7 @@ upstream_connect(struct rr_upstream *upstream)
 static bool
 upstream_is_main(const struct rr_upstream *upstream)
 {
-	return upstream == &upstream->session->upstreams[0];
+	return upstream == &upstream->pair->upstreams[0];
 }
 
 /* Starts the timer after which the addresses are tried again, and doubles upstream->delay for the next time,
@@ -110,7 +110,7 @@ upstream_is_main(const struct rr_upstream *upstream)
 static void
 upstream_pause(struct rr_upstream *upstream)
 {
-	const struct rpcrdma_engine *engine = upstream->session->gateway->engine;
+	const struct rpcrdma_engine *engine = upstream->pair->gateway->engine;
 	uint64_t half = upstream->delay / 2;
 
 	rr_loop_arm(engine->loop, &upstream->again, half + rr_random_u64(engine->env) % half);
@@ -118,20 +118,20 @@ upstream_pause(struct rr_upstream *upstream)
 }
 
 /* Is called when no address of the server answered: starts a delay, after which all addresses are
- * tried again. Ends the session instead if the search lasts longer than PATIENCE, or if the gateway is
+ * tried again. Ends the pair instead if the search lasts longer than PATIENCE, or if the gateway is
  * shut down. */
 static void
 upstream_seek(struct rr_upstream *upstream)
 {
-	struct rr_session *session = upstream->session;
-	uint64_t now = rr_now(session->gateway->engine->env);
+	struct rr_gateway_pair *pair = upstream->pair;
+	uint64_t now = rr_now(pair->gateway->engine->env);
 
 	if (upstream->sought == 0) {
 		upstream->sought = now;
 		upstream->delay = DELAY_MIN;
 	}
-	if (session->gateway->shut || now - upstream->sought >= PATIENCE)
-		rr_session_end(session);
+	if (pair->gateway->shut || now - upstream->sought >= PATIENCE)
+		rr_gateway_pair_end(pair);
 	else
 		upstream_pause(upstream);
 }
@@ -151,7 +151,7 @@ upstream_unreachable(struct rr_upstream *upstream)
 }
 
 /* Begins to connect to the server, from upstream->address on. If no address is left, handles that the server
- * cannot be reached, which may end the session. */
+ * cannot be reached, which may end the pair. */
 static void
 upstream_try(struct rr_upstream *upstream)
 {
@@ -189,18 +189,18 @@ upstream_connected(void *ctx)
 }
 
 /* Is called when a connection, or an attempt to connect, has ended. After an attempt that failed, tries the
- * next address. After the loss of a connection, ends the session if the connection led to the main server of
+ * next address. After the loss of a connection, ends the pair if the connection led to the main server of
  * the gateway, or if calls were under way on it. The calls under way were dropped before, by relay_done(),
  * which sets upstream->lost. */
 static void
 upstream_closed(void *ctx, int error, const char *text)
 {
 	struct rr_upstream *upstream = ctx;
-	struct rr_session *session = upstream->session;
+	struct rr_gateway_pair *pair = upstream->pair;
 	bool connected = upstream->connected;
 
 	if (connected)
-		rr_log(session->gateway->engine->env, RR_LOG_INFO, "%s", text);
+		rr_log(pair->gateway->engine->env, RR_LOG_INFO, "%s", text);
 	else
 		upstream_report(upstream, upstream->carrier->peer, error, text);
 	upstream_close(upstream);
@@ -210,7 +210,7 @@ upstream_closed(void *ctx, int error, const char *text)
 		return;
 	}
 	if (upstream_is_main(upstream) || upstream->lost)
-		rr_session_end(session);
+		rr_gateway_pair_end(pair);
 }
 
 /* Is called when the server sent a callback, a call in the direction to the client: sends the callback on to
@@ -223,7 +223,7 @@ upstream_called(void *ctx, struct rr_exchange *exchange)
 	struct rr_upstream *upstream = ctx;
 	struct rr_relay *relay;
 
-	upstream->session->gateway->past.callbacks++;
+	upstream->pair->gateway->past.callbacks++;
 	relay = rr_relay_new(upstream, exchange, true);
 	if (relay)
 		rr_relay_send(relay);
@@ -236,11 +236,11 @@ static const struct rr_carrier_events upstream_events = {
 };
 
 void
-rr_upstream_init(struct rr_session *session, const struct rr_gateway_target *target)
+rr_upstream_init(struct rr_gateway_pair *pair, const struct rr_gateway_target *target)
 {
-	struct rr_upstream *upstream = &session->upstreams[session->upstream_count++];
+	struct rr_upstream *upstream = &pair->upstreams[pair->upstream_count++];
 
-	upstream->session = session;
+	upstream->pair = pair;
 	upstream->target = target;
 	rr_timer_init(&upstream->again, upstream_again);
 	rr_list_init(&upstream->waiting);

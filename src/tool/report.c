@@ -195,7 +195,7 @@ rr_report_gateway(FILE *out, uint32_t thread, const struct rr_gateway *gateway)
 	fprintf(memory,
 		"thread %u: %u connection%s, %" PRIu64 " so far; %" PRIu64 " call%s, %" PRIu64
 		" came again; %" PRIu64 " callback%s; %" PRIu64 " answered here\n",
-		thread, counters.open, rr_tool_plural(counters.open), counters.sessions, counters.calls,
+		thread, counters.open, rr_tool_plural(counters.open), counters.pairs, counters.calls,
 		rr_tool_plural(counters.calls), counters.repeated, counters.callbacks,
 		rr_tool_plural(counters.callbacks), counters.failed);
 	report_counters(memory, "  client side: ", &counters.client_side);

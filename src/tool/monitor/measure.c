@@ -107,7 +107,7 @@ rr_measure_gateway(struct rr_measure *measure, const struct rr_gateway *gateway)
 	rr_gateway_counters(gateway, &counters);
 	measure->is_gateway = true;
 	measure->connections += counters.open;
-	measure->gateway.sessions += counters.sessions;
+	measure->gateway.pairs += counters.pairs;
 	measure->gateway.calls += counters.calls;
 	measure->gateway.callbacks += counters.callbacks;
 	measure->gateway.repeated += counters.repeated;
@@ -243,7 +243,7 @@ rr_measure_json(FILE *out, const struct rr_measure *measure)
 		fprintf(out,
 			",\"sessions\":%" PRIu64 ",\"calls\":%" PRIu64 ",\"callbacks\":%" PRIu64
 			",\"repeated\":%" PRIu64 ",\"failed\":%" PRIu64 ",\"server_side\":",
-			measure->gateway.sessions, measure->gateway.calls, measure->gateway.callbacks,
+			measure->gateway.pairs, measure->gateway.calls, measure->gateway.callbacks,
 			measure->gateway.repeated, measure->gateway.failed);
 		rr_report_counters_json(out, &measure->server_side);
 	}

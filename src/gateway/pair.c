@@ -17,46 +17,46 @@
 /* ---- The end ---- */
 
 void
-rr_session_free(struct rr_session *session)
+rr_gateway_pair_free(struct rr_gateway_pair *pair)
 {
-	struct rr_gateway *gateway = session->gateway;
+	struct rr_gateway *gateway = pair->gateway;
 
-	for (uint32_t i = 0; i < session->upstream_count; i++) {
-		rr_upstream_end(&session->upstreams[i]);
+	for (uint32_t i = 0; i < pair->upstream_count; i++) {
+		rr_upstream_end(&pair->upstreams[i]);
 	}
-	rr_counters_add(&gateway->past.client_side, &session->client->counters);
-	rr_carrier_close(session->client);
-	rr_list_remove(&session->link);
-	gateway->session_count--;
-	rr_map_free(&session->xids, gateway->engine->env);
-	rr_free(gateway->engine->env, session);
+	rr_counters_add(&gateway->past.client_side, &pair->client->counters);
+	rr_carrier_close(pair->client);
+	rr_list_remove(&pair->link);
+	gateway->pair_count--;
+	rr_map_free(&pair->xids, gateway->engine->env);
+	rr_free(gateway->engine->env, pair);
 }
 
-/* The session itself lives on until the client's connection has closed: session_client_closed() frees it. */
+/* The pair itself lives on until the client's connection has closed: pair_client_closed() frees it. */
 void
-rr_session_end(struct rr_session *session)
+rr_gateway_pair_end(struct rr_gateway_pair *pair)
 {
-	session->ending = true;
-	for (uint32_t i = 0; i < session->upstream_count; i++) {
-		rr_upstream_end(&session->upstreams[i]);
+	pair->ending = true;
+	for (uint32_t i = 0; i < pair->upstream_count; i++) {
+		rr_upstream_end(&pair->upstreams[i]);
 	}
-	rr_carrier_shutdown(session->client);
+	rr_carrier_shutdown(pair->client);
 }
 
 /* ---- The client ---- */
 
-/* Returns the session's connection to the server that takes the calls of this program: the connection of the
+/* Returns the pair's connection to the server that takes the calls of this program: the connection of the
  * program's route; or, if the program has no route, the connection to the main server of the gateway. */
 static struct rr_upstream *
-session_route(struct rr_session *session, uint32_t prog)
+pair_route(struct rr_gateway_pair *pair, uint32_t prog)
 {
-	const struct rr_gateway_config *config = &session->gateway->config;
+	const struct rr_gateway_config *config = &pair->gateway->config;
 
 	for (uint32_t i = 0; i < config->route_count; i++) {
 		if (config->routes[i].prog == prog)
-			return &session->upstreams[1 + i];
+			return &pair->upstreams[1 + i];
 	}
-	return &session->upstreams[0];
+	return &pair->upstreams[0];
 }
 
 /* Handles a new call of the client that has the same XID as `first`, an earlier call that is still under way.
@@ -65,9 +65,9 @@ session_route(struct rr_session *session, uint32_t prog)
  * keep a Receive for each credit), and an XID cannot be used twice at a time: the new call is dropped.
  * Returns false if the new call was dropped. */
 static bool
-session_take_repetition(struct rr_upstream *upstream, struct rr_relay *first, struct rr_exchange *exchange)
+pair_take_repetition(struct rr_upstream *upstream, struct rr_relay *first, struct rr_exchange *exchange)
 {
-	upstream->session->gateway->past.repeated++;
+	upstream->pair->gateway->past.repeated++;
 	if (!rr_transport_has_chunks(upstream->target->transport)) {
 		rr_relay_drop(first);
 		return true;
@@ -78,16 +78,16 @@ session_take_repetition(struct rr_upstream *upstream, struct rr_relay *first, st
 
 /* Is called when a call of the client has arrived: sends the call on to the server of its program, or has the
  * call wait until the connection to that server is up. Refuses a call with reduced data items in its RPC
- * header. Drops the call if the session is ending. */
+ * header. Drops the call if the pair is ending. */
 static void
-session_client_called(void *ctx, struct rr_exchange *exchange)
+pair_client_called(void *ctx, struct rr_exchange *exchange)
 {
-	struct rr_session *session = ctx;
+	struct rr_gateway_pair *pair = ctx;
 	struct rr_upstream *upstream;
 	struct rr_relay *relay;
 
-	session->gateway->past.calls++;
-	if (session->ending) {
+	pair->gateway->past.calls++;
+	if (pair->ending) {
 		rr_exchange_drop(exchange);
 		return;
 	}
@@ -97,10 +97,10 @@ session_client_called(void *ctx, struct rr_exchange *exchange)
 		rr_exchange_refuse(exchange);
 		return;
 	}
-	upstream = session_route(session, rr_known_program(&exchange->call));
+	upstream = pair_route(pair, rr_known_program(&exchange->call));
 	/* A client repeats a call by sending it with the same XID. */
 	relay = rr_relay_find(upstream, exchange->xid);
-	if (relay && !session_take_repetition(upstream, relay, exchange))
+	if (relay && !pair_take_repetition(upstream, relay, exchange))
 		return;
 	relay = rr_relay_new(upstream, exchange, false);
 	/* Without memory, rr_relay_new() has ended the exchange and the connection already. */
@@ -115,58 +115,58 @@ session_client_called(void *ctx, struct rr_exchange *exchange)
 }
 
 /* Is called when the client's connection has ended: closes the connections to servers, and frees the
- * session. */
+ * pair. */
 static void
-session_client_closed(void *ctx, int error, const char *text)
+pair_client_closed(void *ctx, int error, const char *text)
 {
-	struct rr_session *session = ctx;
+	struct rr_gateway_pair *pair = ctx;
 
 	(void)error;
-	rr_log(session->gateway->engine->env, RR_LOG_INFO, "%s", text);
-	rr_session_free(session);
+	rr_log(pair->gateway->engine->env, RR_LOG_INFO, "%s", text);
+	rr_gateway_pair_free(pair);
 }
 
-static const struct rr_carrier_events client_events = { .closed = session_client_closed,
-	.call = session_client_called };
+static const struct rr_carrier_events client_events = { .closed = pair_client_closed,
+	.call = pair_client_called };
 
 /* ---- The beginning ---- */
 
-/* Returns a session whose map of XIDs has room for the calls that a client may have under way; NULL if there
+/* Returns a pair whose map of XIDs has room for the calls that a client may have under way; NULL if there
  * is no memory. */
-static struct rr_session *
-session_new(struct rr_gateway *gateway)
+static struct rr_gateway_pair *
+pair_new(struct rr_gateway *gateway)
 {
 	const struct rr_engine_config *config = &gateway->engine->config;
 	const struct rr_env *env = gateway->engine->env;
-	struct rr_session *session;
+	struct rr_gateway_pair *pair;
 
-	session = rr_alloc(env, sizeof(*session));
-	if (!session || rr_map_init(&session->xids, env, config->credits) < 0) {
-		rr_free(env, session);
+	pair = rr_alloc(env, sizeof(*pair));
+	if (!pair || rr_map_init(&pair->xids, env, config->credits) < 0) {
+		rr_free(env, pair);
 		return NULL;
 	}
-	return session;
+	return pair;
 }
 
 void
-rr_session_begin(struct rr_gateway *gateway, struct rr_carrier *client, enum rr_transport transport)
+rr_gateway_pair_begin(struct rr_gateway *gateway, struct rr_carrier *client, enum rr_transport transport)
 {
-	struct rr_session *session = session_new(gateway);
+	struct rr_gateway_pair *pair = pair_new(gateway);
 
-	if (!session) {
+	if (!pair) {
 		rr_log_peer(rr_loop_peer_log(gateway->engine->loop), client->peer,
 			"%s: no memory for a connection", client->peer);
 		rr_carrier_close(client);
 		return;
 	}
-	session->gateway = gateway;
-	session->client = client;
-	session->transport = transport;
-	rr_upstream_init(session, &gateway->config.server);
+	pair->gateway = gateway;
+	pair->client = client;
+	pair->transport = transport;
+	rr_upstream_init(pair, &gateway->config.server);
 	for (uint32_t i = 0; i < gateway->config.route_count; i++)
-		rr_upstream_init(session, &gateway->config.routes[i].target);
-	rr_list_append(&gateway->sessions, &session->link);
-	gateway->session_count++;
-	gateway->past.sessions++;
-	rr_carrier_attach(client, &client_events, session);
+		rr_upstream_init(pair, &gateway->config.routes[i].target);
+	rr_list_append(&gateway->pairs, &pair->link);
+	gateway->pair_count++;
+	gateway->past.pairs++;
+	rr_carrier_attach(client, &client_events, pair);
 }
