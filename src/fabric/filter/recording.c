@@ -57,7 +57,7 @@ rr_recording_close(struct rr_recording *recording, struct rr_text *text)
 /* ---- Lines ---- */
 
 /* The filter's fabric; its number is the first number of each of its lines. */
-struct record_fabric {
+struct recording_fabric {
 	struct rr_filter_fabric filter; /* comes first */
 	struct rr_recording *recording;
 	uint32_t number, endpoints; /* its own number; that of its last endpoint */
@@ -65,22 +65,22 @@ struct record_fabric {
 };
 
 /* An endpoint of the filter; its number is the second number of each of its lines. */
-struct record_endpoint {
+struct recording_endpoint {
 	struct rr_filter_endpoint filter; /* comes first */
 	uint32_t number;
 };
 
-static struct record_fabric *
-record_fabric_of(struct rr_filter_endpoint *endpoint)
+static struct recording_fabric *
+recording_fabric_of(struct rr_filter_endpoint *endpoint)
 {
-	return rr_container(rr_filter_fabric(endpoint), struct record_fabric, filter);
+	return rr_container(rr_filter_fabric(endpoint), struct recording_fabric, filter);
 }
 
 /* Begins a line of the record: time, numbers of the fabric and the endpoint, and the name of the operation
- * or event (what). Locks the file, which record_end_line() unlocks: other threads wait meanwhile. Returns
+ * or event (what). Locks the file, which recording_end_line() unlocks: other threads wait meanwhile. Returns
  * the file. */
 static FILE *
-record_begin_line(const struct record_fabric *fabric, uint32_t endpoint, const char *what)
+recording_begin_line(const struct recording_fabric *fabric, uint32_t endpoint, const char *what)
 {
 	uint64_t now = rr_now(fabric->filter.env) - fabric->start;
 	FILE *file = fabric->recording->file;
@@ -91,17 +91,18 @@ record_begin_line(const struct record_fabric *fabric, uint32_t endpoint, const c
 	return file;
 }
 
-/* Begins a line about an endpoint, as record_begin_line() does; what: the name of the operation or event. */
+/* Begins a line about an endpoint, as recording_begin_line() does; what: the name of the operation or event.
+ */
 static FILE *
-record_begin(struct rr_filter_endpoint *endpoint, const char *what)
+recording_begin(struct rr_filter_endpoint *endpoint, const char *what)
 {
-	return record_begin_line(record_fabric_of(endpoint),
-		rr_container(endpoint, struct record_endpoint, filter)->number, what);
+	return recording_begin_line(recording_fabric_of(endpoint),
+		rr_container(endpoint, struct recording_endpoint, filter)->number, what);
 }
 
-/* Ends the line that record_begin_line() began, and unlocks the file. */
+/* Ends the line that recording_begin_line() began, and unlocks the file. */
 static void
-record_end_line(FILE *file)
+recording_end_line(FILE *file)
 {
 	fputc('\n', file);
 	funlockfile(file);
@@ -109,16 +110,16 @@ record_end_line(FILE *file)
 
 /* Ends a line with the result of an operation and unlocks the file. Returns that result. */
 static int
-record_end_with(FILE *file, int result)
+recording_end_with(FILE *file, int result)
 {
 	fprintf(file, " = %d", result);
-	record_end_line(file);
+	recording_end_line(file);
 	return result;
 }
 
 /* Writes octets to the line, in hexadecimal digits. */
 static void
-record_put_octets(FILE *file, const void *data, size_t size)
+recording_put_octets(FILE *file, const void *data, size_t size)
 {
 	static const char digits[] = "0123456789abcdef";
 
@@ -142,14 +143,14 @@ record_put_octets(FILE *file, const void *data, size_t size)
 /* Writes " data=" and octets in hexadecimal digits to the line: private data, or the contents of a receive
  * buffer. */
 static void
-record_put_data(FILE *file, const void *data, size_t size)
+recording_put_data(FILE *file, const void *data, size_t size)
 {
 	fputs(" data=", file);
-	record_put_octets(file, data, size);
+	recording_put_octets(file, data, size);
 }
 
 static void
-record_put_address(FILE *file, const struct sockaddr *address)
+recording_put_address(FILE *file, const struct sockaddr *address)
 {
 	char text[RR_ADDRESS_TEXT];
 
@@ -168,40 +169,40 @@ static const char *const kinds[] = { [RR_WORK_SEND] = "send",
 /* Writes a line about an event of the endpoint below the filter, and passes the event to the owner of the
  * filter's endpoint. */
 static void
-record_note_event(struct rr_filter_endpoint *endpoint, const struct rr_event *event)
+recording_note_event(struct rr_filter_endpoint *endpoint, const struct rr_event *event)
 {
 	static const char *const events[] = { [RR_EVENT_ESTABLISHED] = "established",
 		[RR_EVENT_DISCONNECTED] = "disconnected",
 		[RR_EVENT_COMPLETED] = "completed",
 		[RR_EVENT_RECEIVED] = "received" };
-	FILE *file = record_begin(endpoint, events[event->kind]);
+	FILE *file = recording_begin(endpoint, events[event->kind]);
 
 	switch (event->kind) {
-	case RR_EVENT_ESTABLISHED: record_put_data(file, event->data, event->length); break;
+	case RR_EVENT_ESTABLISHED: recording_put_data(file, event->data, event->length); break;
 	case RR_EVENT_DISCONNECTED:
 		fprintf(file, " %d", event->status);
-		record_put_data(file, event->data, event->length);
+		recording_put_data(file, event->data, event->length);
 		fprintf(file, " %s", event->text);
 		break;
 	case RR_EVENT_COMPLETED: fprintf(file, " %s %d", kinds[event->work], event->status); break;
 	case RR_EVENT_RECEIVED:
 		if (event->invalidated)
 			fprintf(file, " invalidated=0x%08" PRIx32, event->invalidated_handle);
-		record_put_data(file, event->data, event->length);
+		recording_put_data(file, event->data, event->length);
 		break;
 	}
-	record_end_line(file);
+	recording_end_line(file);
 	rr_filter_emit(endpoint, event);
 }
 
 /* Writes a line about a connection request, with its private data. */
 static void
-record_note_request(struct rr_filter_endpoint *endpoint, const void *private_data, size_t size)
+recording_note_request(struct rr_filter_endpoint *endpoint, const void *private_data, size_t size)
 {
-	FILE *file = record_begin(endpoint, "request");
+	FILE *file = recording_begin(endpoint, "request");
 
-	record_put_data(file, private_data, size);
-	record_end_line(file);
+	recording_put_data(file, private_data, size);
+	recording_end_line(file);
 }
 
 /* ---- Operations ---- */
@@ -209,72 +210,72 @@ record_note_request(struct rr_filter_endpoint *endpoint, const void *private_dat
 /* Listens, and writes a line with the address that was asked for and, after " at=", the address that was
  * chosen. The number 0 shows that the line is about no endpoint. */
 static int
-record_listen(struct rr_fabric *base, const struct rr_listen *how, struct rr_listener **listener,
+recording_listen(struct rr_fabric *base, const struct rr_listen *how, struct rr_listener **listener,
 	struct rr_text *text)
 {
 	struct rr_filter_fabric *filter = rr_filter_fabric_of(base);
 	int error = rr_filter_listen(base, how, listener, text);
-	FILE *file = record_begin_line(rr_container(filter, struct record_fabric, filter), 0, "listen");
+	FILE *file = recording_begin_line(rr_container(filter, struct recording_fabric, filter), 0, "listen");
 	struct sockaddr_storage chosen;
 
 	fputc(' ', file);
-	record_put_address(file, how->address);
+	recording_put_address(file, how->address);
 	if (!error && rr_filter_listener_address(*listener, &chosen) == 0) {
 		fputs(" at=", file);
-		record_put_address(file, (const struct sockaddr *)&chosen);
+		recording_put_address(file, (const struct sockaddr *)&chosen);
 	}
-	return record_end_with(file, error);
+	return recording_end_with(file, error);
 }
 
 /* Begins to connect, and writes a line with the address, the private data and the result. */
 static int
-record_connect(struct rr_fabric *base, const struct rr_connect *how, struct rr_endpoint **endpoint,
+recording_connect(struct rr_fabric *base, const struct rr_connect *how, struct rr_endpoint **endpoint,
 	struct rr_text *text)
 {
 	struct rr_filter_fabric *filter = rr_filter_fabric_of(base);
-	struct record_fabric *fabric = rr_container(filter, struct record_fabric, filter);
+	struct recording_fabric *fabric = rr_container(filter, struct recording_fabric, filter);
 	int error = rr_filter_connect(base, how, endpoint, text);
 	/* The new endpoint is the last one; 0 stands for no endpoint. */
-	FILE *file = record_begin_line(fabric, error ? 0 : fabric->endpoints, "connect");
+	FILE *file = recording_begin_line(fabric, error ? 0 : fabric->endpoints, "connect");
 
 	fputc(' ', file);
-	record_put_address(file, how->address);
-	record_put_data(file, how->private_data, how->private_size);
-	return record_end_with(file, error);
+	recording_put_address(file, how->address);
+	recording_put_data(file, how->private_data, how->private_size);
+	return recording_end_with(file, error);
 }
 
 /* Writes a line with the private data of this side, accepts the connection, and adds the result to the
  * line. */
 static int
-record_accept(struct rr_endpoint *base, const void *private_data, size_t private_size)
+recording_accept(struct rr_endpoint *base, const void *private_data, size_t private_size)
 {
 	struct rr_filter_endpoint *endpoint = rr_filter_endpoint_of(base);
-	FILE *file = record_begin(endpoint, "accept");
+	FILE *file = recording_begin(endpoint, "accept");
 
-	record_put_data(file, private_data, private_size);
-	return record_end_with(file, rr_filter_accept(base, private_data, private_size));
+	recording_put_data(file, private_data, private_size);
+	return recording_end_with(file, rr_filter_accept(base, private_data, private_size));
 }
 
 /* Writes a line with the private data of this side, and rejects the connection. */
 static void
-record_reject(struct rr_endpoint *base, const void *private_data, size_t private_size)
+recording_reject(struct rr_endpoint *base, const void *private_data, size_t private_size)
 {
 	struct rr_filter_endpoint *endpoint = rr_filter_endpoint_of(base);
-	FILE *file = record_begin(endpoint, "reject");
+	FILE *file = recording_begin(endpoint, "reject");
 
-	record_put_data(file, private_data, private_size);
-	record_end_line(file);
+	recording_put_data(file, private_data, private_size);
+	recording_end_line(file);
 	rr_filter_reject(base, private_data, private_size);
 }
 
 static void
-record_allow(struct rr_endpoint *base, uint32_t count)
+recording_allow(struct rr_endpoint *base, uint32_t count)
 {
 	struct rr_filter_endpoint *endpoint = rr_filter_endpoint_of(base);
-	FILE *file = record_begin(endpoint, "allow");
+	FILE *file = recording_begin(endpoint, "allow");
 
 	fprintf(file, " %" PRIu32, count);
-	record_end_line(file);
+	recording_end_line(file);
 	rr_filter_allow(base, count);
 }
 
@@ -282,7 +283,7 @@ record_allow(struct rr_endpoint *base, uint32_t count)
  * of a Send. Of an RDMA Write it writes a checksum in place of the octets; of a Read nothing, as its octets
  * have not come. */
 static void
-record_put_work(FILE *file, const struct rr_work *work)
+recording_put_work(FILE *file, const struct rr_work *work)
 {
 	uint32_t length = 0, crc = 0;
 
@@ -302,94 +303,94 @@ record_put_work(FILE *file, const struct rr_work *work)
 		return;
 	fputs(" data=", file);
 	for (uint32_t i = 0; i < work->sge_count; i++)
-		record_put_octets(file, work->sges[i].addr, work->sges[i].length);
+		recording_put_octets(file, work->sges[i].addr, work->sges[i].length);
 }
 
 /* Posts a work request, and writes a line with the request and the result. */
 static int
-record_post(struct rr_endpoint *base, const struct rr_work *work)
+recording_post(struct rr_endpoint *base, const struct rr_work *work)
 {
 	struct rr_filter_endpoint *endpoint = rr_filter_endpoint_of(base);
 	int error = rr_filter_post(base, work);
-	FILE *file = record_begin(endpoint, kinds[work->kind]);
+	FILE *file = recording_begin(endpoint, kinds[work->kind]);
 
-	record_put_work(file, work);
-	return record_end_with(file, error);
+	recording_put_work(file, work);
+	return recording_end_with(file, error);
 }
 
 static int
-record_kick(struct rr_endpoint *base)
+recording_kick(struct rr_endpoint *base)
 {
 	struct rr_filter_endpoint *endpoint = rr_filter_endpoint_of(base);
 	int error = rr_filter_kick(base);
 
-	return record_end_with(record_begin(endpoint, "kick"), error);
+	return recording_end_with(recording_begin(endpoint, "kick"), error);
 }
 
 /* Registers a region, and writes a line with its length, the access (r: read, w: write) and, if this
  * succeeds, its handle and offset. */
 static int
-record_register(
+recording_register(
 	struct rr_endpoint *base, void *addr, uint32_t length, unsigned access, struct rr_region *region)
 {
 	struct rr_filter_endpoint *endpoint = rr_filter_endpoint_of(base);
 	int error = rr_filter_register(base, addr, length, access, region);
-	FILE *file = record_begin(endpoint, "register");
+	FILE *file = recording_begin(endpoint, "register");
 
 	fprintf(file, " %" PRIu32 " %s%s", length, access & RR_REMOTE_READ ? "r" : "",
 		access & RR_REMOTE_WRITE ? "w" : "");
 	if (!error)
 		fprintf(file, " handle=0x%08" PRIx32 " offset=0x%" PRIx64, region->handle, region->offset);
-	return record_end_with(file, error);
+	return recording_end_with(file, error);
 }
 
 /* Writes a line about the operation `what`, which ended the peer's access to a region. error: the result of
  * that operation. Returns error. */
 static int
-record_end_region(struct rr_filter_endpoint *endpoint, const char *what, uint32_t handle, int error)
+recording_end_region(struct rr_filter_endpoint *endpoint, const char *what, uint32_t handle, int error)
 {
-	FILE *file = record_begin(endpoint, what);
+	FILE *file = recording_begin(endpoint, what);
 
 	fprintf(file, " handle=0x%08" PRIx32, handle);
-	return record_end_with(file, error);
+	return recording_end_with(file, error);
 }
 
 /* Invalidates a region, and writes a line about that with the region's handle. The handle is read before, as
  * the region is not valid after the call. */
 static int
-record_invalidate(struct rr_endpoint *base, struct rr_region *region)
+recording_invalidate(struct rr_endpoint *base, struct rr_region *region)
 {
 	struct rr_filter_endpoint *endpoint = rr_filter_endpoint_of(base);
 	uint32_t handle = region->handle;
 
-	return record_end_region(endpoint, "invalidate", handle, rr_filter_invalidate(base, region));
+	return recording_end_region(endpoint, "invalidate", handle, rr_filter_invalidate(base, region));
 }
 
 /* Ends the peer's access to a region, and writes a line about that with the region's handle. */
 static int
-record_revoke(struct rr_endpoint *base, struct rr_region *region)
+recording_revoke(struct rr_endpoint *base, struct rr_region *region)
 {
 	struct rr_filter_endpoint *endpoint = rr_filter_endpoint_of(base);
 	uint32_t handle = region->handle;
 
-	return record_end_region(endpoint, "revoke", handle, rr_filter_revoke(base, region));
+	return recording_end_region(endpoint, "revoke", handle, rr_filter_revoke(base, region));
 }
 
 static void
-record_disconnect(struct rr_endpoint *base)
+recording_disconnect(struct rr_endpoint *base)
 {
 	struct rr_filter_endpoint *endpoint = rr_filter_endpoint_of(base);
 
-	record_end_line(record_begin(endpoint, "disconnect"));
+	recording_end_line(recording_begin(endpoint, "disconnect"));
 	rr_filter_disconnect(base);
 }
 
 static void
-record_close(struct rr_endpoint *base)
+recording_close(struct rr_endpoint *base)
 {
 	struct rr_filter_endpoint *endpoint = rr_filter_endpoint_of(base);
 
-	record_end_line(record_begin(endpoint, "close"));
+	recording_end_line(recording_begin(endpoint, "close"));
 	rr_filter_close(base);
 }
 
@@ -397,50 +398,50 @@ record_close(struct rr_endpoint *base)
 
 /* Gives a new endpoint its number. The lines of the record show this number. */
 static void
-record_begin_endpoint(struct rr_filter_endpoint *endpoint)
+recording_begin_endpoint(struct rr_filter_endpoint *endpoint)
 {
-	rr_container(endpoint, struct record_endpoint, filter)->number =
-		++record_fabric_of(endpoint)->endpoints;
+	rr_container(endpoint, struct recording_endpoint, filter)->number =
+		++recording_fabric_of(endpoint)->endpoints;
 }
 
-static const struct rr_fabric_ops record_ops = {
+static const struct rr_fabric_ops recording_ops = {
 	.destroy = rr_filter_destroy,
-	.listen = record_listen,
+	.listen = recording_listen,
 	.listener_address = rr_filter_listener_address,
 	.unlisten = rr_filter_unlisten,
-	.connect = record_connect,
-	.accept = record_accept,
-	.reject = record_reject,
-	.allow = record_allow,
+	.connect = recording_connect,
+	.accept = recording_accept,
+	.reject = recording_reject,
+	.allow = recording_allow,
 	.release = rr_filter_release,
 	.is_short = rr_filter_is_short,
-	.post = record_post,
-	.kick = record_kick,
-	.register_region = record_register,
-	.invalidate = record_invalidate,
-	.revoke = record_revoke,
+	.post = recording_post,
+	.kick = recording_kick,
+	.register_region = recording_register,
+	.invalidate = recording_invalidate,
+	.revoke = recording_revoke,
 	.corrupt = rr_filter_corrupt,
-	.disconnect = record_disconnect,
-	.close = record_close,
+	.disconnect = recording_disconnect,
+	.close = recording_close,
 };
 
 int
 rr_recording_fabric_new(struct rr_fabric *below, struct rr_recording *recording, struct rr_fabric **fabric)
 {
 	struct rr_filter_fabric *filter;
-	struct record_fabric *new;
+	struct recording_fabric *new;
 
-	filter = rr_filter_new(below, &record_ops, sizeof(*new));
+	filter = rr_filter_new(below, &recording_ops, sizeof(*new));
 	if (!filter)
 		return -RPCRDMA_ERR_NOMEM;
-	new = rr_container(filter, struct record_fabric, filter);
+	new = rr_container(filter, struct recording_fabric, filter);
 	*fabric = &filter->base;
 	new->recording = recording;
 	new->number = ++recording->fabrics;
 	new->start = rr_now(new->filter.env);
-	new->filter.endpoint_size = sizeof(struct record_endpoint);
-	new->filter.begin = record_begin_endpoint;
-	new->filter.event = record_note_event;
-	new->filter.request = record_note_request;
+	new->filter.endpoint_size = sizeof(struct recording_endpoint);
+	new->filter.begin = recording_begin_endpoint;
+	new->filter.event = recording_note_event;
+	new->filter.request = recording_note_request;
 	return 0;
 }
