@@ -24,7 +24,8 @@ struct rr_caller {
 	enum rr_auth_flavor flavor; /* by which the caller was authenticated */
 	enum rr_caller_protection protection;
 	/* The user and the groups with which the caller acts; if named is false, the flavor names no user,
-	 * and uid and gid are 0. The memory of groups is that of the request. */
+	 * and uid and gid are 0. The memory of groups is that of the request. More groups than a credential
+	 * of AUTH_SYS has (RR_AUTH_SYS_GIDS) are in rising order, without UINT32_MAX. */
 	bool named;
 	uint32_t uid, gid, group_count;
 	const uint32_t *groups;

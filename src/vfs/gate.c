@@ -30,9 +30,11 @@ rr_gate_take(struct rr_gate *gate, struct rr_rules *rules)
 {
 	rr_rules_hold(rules);
 	rr_gate_end(gate);
-	*gate = (struct rr_gate){
-		.vfs = gate->vfs, .rules = rules, .log = gate->log, .counts = gate->counts
-	};
+	*gate = (struct rr_gate){ .vfs = gate->vfs,
+		.rules = rules,
+		.log = gate->log,
+		.idmap = gate->idmap,
+		.counts = gate->counts };
 }
 
 /* Tells whether the same rules match both sources: only the address counts for that, not the port. */
@@ -160,6 +162,17 @@ gate_id(uint32_t id, uint32_t anonymous, bool squash)
 	return (id == 0 && squash) || id == UINT32_MAX ? anonymous : id;
 }
 
+/* Gives a caller the groups of a long list, which came from the directory of users: in rising order, and
+ * without UINT32_MAX. Where squash is set, group 0 stands first, if at all, and is left out. */
+static void
+gate_many_groups(const struct rr_caller *who, bool squash, struct rr_vfs_caller *caller)
+{
+	uint32_t skip = squash && who->groups[0] == 0;
+
+	caller->groups = who->groups + skip;
+	caller->group_count = who->group_count - skip;
+}
+
 void
 rr_gate_identify(const struct rr_caller *who, const struct rr_right *right, struct rr_vfs_identity *identity)
 {
@@ -173,7 +186,11 @@ rr_gate_identify(const struct rr_caller *who, const struct rr_right *right, stru
 		return;
 	caller->uid = gate_id(who->uid, right->anon_uid, squash);
 	caller->gid = gate_id(who->gid, right->anon_gid, squash);
-	caller->group_count = (uint32_t)rr_min(who->group_count, RR_VFS_GROUPS);
+	if (who->group_count > RR_VFS_GROUPS) {
+		gate_many_groups(who, squash, caller);
+		return;
+	}
+	caller->group_count = who->group_count;
 	for (uint32_t i = 0; i < caller->group_count; i++)
 		identity->groups[i] = gate_id(who->groups[i], right->anon_gid, squash);
 }
@@ -183,7 +200,9 @@ rr_gate_same_user(const struct rr_vfs_identity *a, const struct rr_vfs_identity 
 {
 	return a->caller.uid == b->caller.uid && a->caller.gid == b->caller.gid &&
 	       a->caller.group_count == b->caller.group_count &&
-	       memcmp(a->groups, b->groups, a->caller.group_count * sizeof(a->groups[0])) == 0;
+	       (a->caller.group_count == 0 ||
+		       memcmp(a->caller.groups, b->caller.groups,
+			       a->caller.group_count * sizeof(a->caller.groups[0])) == 0);
 }
 
 /* Returns the flavor by which the caller was authenticated, as rules name it (RR_RIGHT_SYS, RR_RIGHT_NONE);

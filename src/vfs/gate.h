@@ -4,6 +4,7 @@
 
 #include "base/peer_log.h"
 #include "rpc/caller.h"
+#include "vfs/idmap/idmap.h"
 #include "vfs/rules.h"
 #include "vfs/vfs.h"
 
@@ -42,6 +43,7 @@ struct rr_gate {
 	struct rr_vfs *vfs;
 	struct rr_rules *rules;
 	struct rr_peer_log *log;      /* for refused callers; NULL: refusals are not logged */
+	struct rr_idmap *idmap;       /* the owner's: names and groups of users; NULL: there are none */
 	struct rr_gate_count *counts; /* the owner's, zeroed, one for each export; NULL: nothing is counted */
 	struct rr_gate_memory memory[RR_GATE_MEMORY];
 };
@@ -83,7 +85,8 @@ enum rr_gate_answer rr_gate_ask_handle(struct rr_gate *gate, const struct rr_gat
 	struct rpcrdma_bytes handle, struct rr_vfs_identity *identity);
 
 /* Stores in *identity the identity of a caller to whom a rule gives the rights *right. who is the caller, or
- * NULL for nobody. */
+ * NULL for nobody. More than RR_VFS_GROUPS groups stay where who has them, in rising order: then *identity
+ * is valid as long as the caller's request. */
 void rr_gate_identify(
 	const struct rr_caller *who, const struct rr_right *right, struct rr_vfs_identity *identity);
 

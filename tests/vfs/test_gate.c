@@ -200,18 +200,39 @@ all_are_squashed_where_the_rule_says_so(void **state)
 }
 
 static void
-all_groups_of_a_credential_count_and_no_more(void **state)
+all_groups_of_a_credential_count(void **state)
 {
 	struct world world;
 
 	(void)state;
 	world_begin(&world, "*", "", "192.0.2.1:1");
-	world.who.group_count = UINT32_MAX;
-	for (uint32_t i = 0; i <= RR_VFS_GROUPS; i++)
+	world.who.group_count = RR_VFS_GROUPS;
+	for (uint32_t i = 0; i < RR_VFS_GROUPS; i++)
 		world.groups[i] = 100 + i;
 	assert_int_equal(ask(&world, 0), RR_GATE_OPEN);
 	assert_int_equal(world.identity.caller.group_count, RR_VFS_GROUPS);
 	assert_int_equal(world.identity.caller.groups[15], 115);
+	world_end(&world);
+}
+
+/* A list from a directory of users is in rising order: the group of root stands first. */
+static void
+a_long_list_of_groups_counts_without_that_of_root(void **state)
+{
+	struct world world;
+
+	(void)state;
+	world_begin(&world, "*", "*(no_root_squash)", "192.0.2.1:1");
+	world.who.group_count = RR_VFS_GROUPS + 1;
+	for (uint32_t i = 0; i <= RR_VFS_GROUPS; i++)
+		world.groups[i] = i;
+	assert_int_equal(ask(&world, 0), RR_GATE_OPEN);
+	assert_int_equal(world.identity.caller.group_count, RR_VFS_GROUPS);
+	assert_int_equal(world.identity.caller.groups[0], 1);
+	assert_int_equal(world.identity.caller.groups[15], 16);
+	assert_int_equal(ask(&world, 1), RR_GATE_OPEN);
+	assert_int_equal(world.identity.caller.group_count, RR_VFS_GROUPS + 1);
+	assert_int_equal(world.identity.caller.groups[0], 0);
 	world_end(&world);
 }
 
@@ -412,7 +433,8 @@ main(void)
 		cmocka_unit_test(a_host_counts_before_a_network_and_that_before_everybody),
 		cmocka_unit_test(root_is_squashed_unless_the_rule_says_otherwise),
 		cmocka_unit_test(all_are_squashed_where_the_rule_says_so),
-		cmocka_unit_test(all_groups_of_a_credential_count_and_no_more),
+		cmocka_unit_test(all_groups_of_a_credential_count),
+		cmocka_unit_test(a_long_list_of_groups_counts_without_that_of_root),
 		cmocka_unit_test(a_flavor_that_the_rule_does_not_name_is_refused),
 		cmocka_unit_test(a_version_that_the_rule_does_not_name_is_refused),
 		cmocka_unit_test(over_tcp_a_secure_export_wants_a_port_below_1024),

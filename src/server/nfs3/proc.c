@@ -32,21 +32,22 @@ rr_nfs_handle(struct rr_nfs_work *work, const struct rr_vfs_handle *given, nfs_f
 	return true;
 }
 
-/* Called when the client does not wait for the answer any more. Drops a request that waits for memory.
- * Otherwise cancels the operation under way, unless its procedure must be done exactly once. The request's
- * memory is kept until the operation ends. */
+/* Called when the client does not wait for the answer any more. Drops a request that waits for memory or for
+ * the groups of its caller. Otherwise cancels the operation under way, unless its procedure must be done
+ * exactly once. The request's memory is kept until the operation ends. */
 static void
 proc_lost(void *above, struct rpcrdma_request *request)
 {
 	struct rr_nfs_work *work = above;
 
 	work->lost = true;
-	if (rr_list_empty(&work->waiter.link)) {
+	if (rr_list_empty(&work->waiter.link) && rr_list_empty(&work->groups.link)) {
 		if (!work->procedure->once)
 			rr_vfs_cancel(work->server->vfs, &work->op.call);
 		return;
 	}
 	rr_list_remove(&work->waiter.link);
+	rr_list_remove(&work->groups.link);
 	rr_request_end(request, RPCRDMA_HANDLE_DROP);
 }
 
@@ -106,9 +107,10 @@ rr_nfs_caller(const struct rpcrdma_request *request)
  * The second handle is asked about before the first: each question sets work->identity, and the procedure is
  * to run with the identity that the first handle's export gives. */
 static enum rr_gate_answer
-proc_ask(struct rr_nfs_work *work, const struct rr_nfs_handles *handles)
+proc_ask(struct rr_nfs_work *work)
 {
 	const struct rr_gate_caller caller = rr_nfs_caller(work->request);
+	const struct rr_nfs_handles *handles = &work->handles;
 	struct rr_gate *gate = work->server->gate;
 	enum rr_gate_answer answer = RR_GATE_OPEN;
 
@@ -117,6 +119,45 @@ proc_ask(struct rr_nfs_work *work, const struct rr_nfs_handles *handles)
 	if (answer != RR_GATE_OPEN || !handles->first)
 		return answer;
 	return rr_gate_ask_handle(gate, &caller, handles->first->data, &work->identity);
+}
+
+/* Begins the procedure of a caller whose groups are known, if the gate lets the caller in. */
+static enum rpcrdma_handled
+proc_enter(struct rr_nfs_work *work)
+{
+	enum rr_gate_answer answer = proc_ask(work);
+	enum rpcrdma_handled handled;
+
+	/* RFC 5531, 9, on AUTH_TOOWEAK: "rejected for security reasons" */
+	if (answer == RR_GATE_FLAVOR)
+		return RPCRDMA_HANDLE_TOO_WEAK;
+	if (answer == RR_GATE_CLOSED)
+		return work->procedure->end(work, RR_VFS_ACCESS);
+	handled = proc_begin(work);
+	/* A procedure that waits for memory is run again, and counts then. */
+	if (handled != RPCRDMA_HANDLE_LATER)
+		rr_gate_count(work->server->gate, &work->identity, (struct rr_gate_count){ .calls = 1 });
+	return handled;
+}
+
+/* Looks up the groups of the caller, if the server is to do that, and begins the procedure. */
+static enum rpcrdma_handled
+proc_start(struct rr_nfs_work *work)
+{
+	switch (rr_idmap_groups(work->server->gate->idmap, work->request, &work->groups)) {
+	case RR_IDMAP_WAIT: return RPCRDMA_HANDLE_KEPT;
+	case RR_IDMAP_BUSY: return work->procedure->end(work, RR_VFS_BUSY);
+	default: return proc_enter(work);
+	}
+}
+
+/* Called when the groups of the caller are known, or will not be soon. */
+static void
+proc_grouped(struct rr_idmap_waiter *waiter)
+{
+	struct rr_nfs_work *work = rr_container(waiter, struct rr_nfs_work, groups);
+
+	proc_go_on(work, proc_start(work));
 }
 
 struct rr_nfs_work *
@@ -134,6 +175,8 @@ rr_nfs_work(struct rr_nfs_server *server, const struct rr_nfs_procedure *procedu
 	work->result = result;
 	work->waiter.wake = proc_wake;
 	rr_list_init(&work->waiter.link);
+	work->groups.wake = proc_grouped;
+	rr_list_init(&work->groups.link);
 	work->op.call.caller = &work->identity.caller;
 	work->op.call.done = rr_nfs_done;
 	work->op.call.host = request->party ? rr_party_host(request->party) : 0;
@@ -144,21 +187,12 @@ rr_nfs_work(struct rr_nfs_server *server, const struct rr_nfs_procedure *procedu
 enum rpcrdma_handled
 rr_nfs_run(struct rr_nfs_work *work, const struct rr_nfs_handles *handles)
 {
-	enum rr_gate_answer answer;
 	enum rpcrdma_handled handled;
 
 	if (!work)
 		return RPCRDMA_HANDLE_SYSTEM_ERR;
-	answer = proc_ask(work, handles);
-	/* RFC 5531, 9, on AUTH_TOOWEAK: "rejected for security reasons" */
-	if (answer == RR_GATE_FLAVOR)
-		return RPCRDMA_HANDLE_TOO_WEAK;
-	if (answer == RR_GATE_CLOSED)
-		return work->procedure->end(work, RR_VFS_ACCESS);
-	handled = proc_begin(work);
-	/* A procedure that waits for memory is run again, and counts then. */
-	if (handled != RPCRDMA_HANDLE_LATER)
-		rr_gate_count(work->server->gate, &work->identity, (struct rr_gate_count){ .calls = 1 });
+	work->handles = *handles;
+	handled = proc_start(work);
 	if (handled == RPCRDMA_HANDLE_KEPT) {
 		work->request->above = work;
 		work->request->lost = proc_lost;

@@ -4,6 +4,7 @@
 
 #include "base/share/pool.h"
 #include "server/nfs3/server.h"
+#include "vfs/idmap/groups.h"
 
 /* The procedures of the server share this. Each is an operation of a provider (vfs/vfs.h): it is begun with
  * the arguments of the call, and ends, at once or in a later turn, with the call's result. The memory that an
@@ -34,6 +35,11 @@ struct rr_nfs_walk {
 	uint8_t flavors;             /* RR_RIGHT_*: those that the caller may use in the export */
 };
 
+/* The handles of a call; NULL: the call has no such handle. */
+struct rr_nfs_handles {
+	const nfs_fh3 *first, *second;
+};
+
 /* A call that is being executed. It lies in the memory of its request, and ends with the request. */
 struct rr_nfs_work {
 	struct rr_nfs_server *server;
@@ -41,7 +47,9 @@ struct rr_nfs_work {
 	const struct rr_nfs_procedure *procedure;
 	const void *args;
 	void *result;
-	struct rr_pool_waiter waiter;    /* for memory */
+	struct rr_pool_waiter waiter;  /* for memory */
+	struct rr_idmap_waiter groups; /* for the groups of the caller */
+	struct rr_nfs_handles handles;
 	bool lost;                       /* the client does not wait for the answer any more */
 	struct rr_vfs_identity identity; /* of the caller, in the export that the call is about */
 	union {                          /* zeroed, as far as the procedure's size says */
@@ -93,11 +101,6 @@ void *rr_nfs_alloc(struct rpcrdma_request *request, size_t size);
 
 /* Returns the caller of a request for the gate, which decides on access to exports. */
 struct rr_gate_caller rr_nfs_caller(const struct rpcrdma_request *request);
-
-/* The handles of a call; NULL: the call has no such handle. */
-struct rr_nfs_handles {
-	const nfs_fh3 *first, *second;
-};
 
 /* Begins a procedure if the gate lets the caller use the exports of all handles of the call. A procedure
  * whose call has no handle asks the gate itself. A caller that is not let in gets RR_VFS_ACCESS, and no

@@ -10,6 +10,7 @@
 #include "base/checked.h"
 #include "rpc/latency.h"
 #include "server/nfs4/errors.h"
+#include "server/nfs4/names.h"
 #include "server/nfs4/recall.h"
 #include "server/nfs4/size.h"
 #include "server/nfs4/utf8.h"
@@ -292,6 +293,8 @@ compound_check(struct rr_nfs4_compound *c)
 	uint64_t estimate = c->operation->estimate ? c->operation->estimate(c->op) : c->operation->size;
 	nfsstat4 status;
 
+	if (c->late)
+		return NFS4ERR_DELAY;
 	if (c->op->argop == OP_SEQUENCE)
 		return c->index == 0 ? NFS4_OK : NFS4ERR_SEQUENCE_POS;
 	if (c->index == 0 && !(flags & RR_NFS4_OP_FIRST))
@@ -358,6 +361,8 @@ static void compound_go_on(void *above, struct rpcrdma_request *request);
 static bool
 compound_run(struct rr_nfs4_compound *c)
 {
+	if (!c->is_known && !rr_nfs4_know_caller(c))
+		return false;
 	while (c->index < c->args->count && c->result->status == NFS4_OK && !c->result->replay) {
 		uint32_t status;
 
@@ -445,6 +450,7 @@ compound_init(struct rr_nfs4_compound *c, struct rr_nfs4_server *server, struct 
 	rr_gate_identify(NULL, &rr_right_default, &c->identity);
 	c->counted = UINT32_MAX;
 	rr_list_init(&c->waiter.link);
+	rr_nfs4_names_init(c);
 	rr_timer_init(&c->look, NULL);
 	rr_list_append(&server->compounds, &c->link);
 	result->tag = c->args->tag;

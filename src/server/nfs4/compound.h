@@ -108,6 +108,8 @@ struct rr_nfs4_compound {
 	/* Index of the operation for which PUTFH has asked the gate already, so that rr_nfs4_admit() need not
 	 * ask again; 0: there is none. */
 	uint32_t asked;
+	bool is_known;  /* the groups of the caller are those that it acts with */
+	bool late;      /* the first operation fails with NFS4ERR_DELAY: see names.h */
 	bool kept;      /* rr_nfs4_compound() has returned; rr_request_end() sends the answer */
 	uint32_t limit; /* octets that the reply may have, by the session and by the room for the reply */
 	uint32_t front; /* octets of the reply in front of the first result */
@@ -153,7 +155,9 @@ struct rr_nfs4_compound {
 	 * used. */
 	uint32_t payload_size, payload_used;
 	struct rr_pool_waiter waiter; /* for a READ that waits for memory of the pool */
-	struct rr_list link;          /* in the server's list of compounds under way */
+	struct rr_idmap_waiter names; /* for an answer of the directory of users, and the step after that */
+	rr_nfs4_step *names_then;
+	struct rr_list link; /* in the server's list of compounds under way */
 };
 
 /* Flags that say how an operation is treated. The table of operations is in ops.c. */

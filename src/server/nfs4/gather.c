@@ -8,6 +8,22 @@
  * with all other operations of the COMPOUND. */
 enum { GATHER_IO_MAX = 1 << 20 };
 
+/* Finds the names of the owner and the group, for a caller that gets names, and goes on with the operation.
+ * Runs once more when the directory has answered. */
+static uint32_t
+gather_names(struct rr_nfs4_compound *c)
+{
+	struct rr_nfs4_gathered *gathered = c->own.gathered;
+	const struct rr_idmap_asking asking = rr_nfs4_asking(c);
+
+	switch (rr_nfs4_owners(&asking, &gathered->fh->attributes, gathered->named, &gathered->source)) {
+	case RR_IDMAP_WAIT: return rr_nfs4_wait_names(c, gather_names);
+	case RR_IDMAP_BUSY: c->vfs_status = RR_VFS_BUSY; break;
+	default: break;
+	}
+	return gathered->then(c);
+}
+
 /* Runs when all data for the attributes has been read: fills gathered->source, from which the attributes are
  * encoded, and goes on with the operation by gathered->then(). */
 static uint32_t
@@ -25,7 +41,7 @@ gather_finish(struct rr_nfs4_compound *c)
 		.lease = (uint32_t)(shared->config.tables.lease / RR_SECOND),
 		.io_max = GATHER_IO_MAX,
 	};
-	return gathered->then(c);
+	return gathered->named ? gather_names(c) : gathered->then(c);
 }
 
 /* Runs when the storage has answered with the limits of a file system: keeps the limits and finishes the
@@ -110,6 +126,11 @@ rr_nfs4_gather(struct rr_nfs4_compound *c, struct rr_nfs4_fh *fh, const struct r
 	gathered->then = then;
 	gathered->needs = rr_attr_needs(mask, c->args->minor->number);
 	gathered->handle = fh->handle;
+	if (rr_nfs4_wants_names(c, mask)) {
+		gathered->named = rr_nfs4_alloc(c, sizeof(*gathered->named));
+		if (!gathered->named)
+			return NFS4ERR_REP_TOO_BIG;
+	}
 	if (fh->kind == RR_NFS4_FH_PSEUDO)
 		return gather_pseudo(c);
 	return rr_nfs4_attributes(c, fh, gather_attributes_done);

@@ -3,7 +3,7 @@
 #define RR_SERVER_NFS4_GATHER_H
 
 #include "server/nfs4/compound.h"
-#include "vfs/fattr4/attr.h"
+#include "server/nfs4/names.h"
 
 /* The data that the attributes of an object are written from (struct rr_attr_source points to it). Several
  * storage operations may be needed to get it. */
@@ -16,6 +16,7 @@ struct rr_nfs4_gathered {
 	struct rr_nfs4_fh *fh;
 	uint32_t needs; /* RR_ATTR_STATFS, RR_ATTR_LIMITS: data to ask the storage for */
 	rr_nfs4_step *then;
+	struct rr_nfs4_owners *named; /* source has names from here; NULL: numbers */
 };
 
 /* Gathers into c->own.gathered the data of the object of fh that the attributes in mask need, then goes on

@@ -163,6 +163,8 @@ rr_nfs4_reply_max(const struct rpcrdma_request *request, const void *arguments)
 		const struct rr_nfs4_operation *operation = &rr_nfs4_operations[op->argop];
 
 		size += operation->estimate ? operation->estimate(op) : operation->size;
+		if (op->argop == OP_GETATTR && request->caller.principal)
+			size += RR_ATTR_NAMES;
 		if (op->argop == OP_READLINK && ++reads > by_reference)
 			size += RR_VFS_TARGET_MAX + 1;
 		if (op->argop == OP_READ && ++reads > by_reference)

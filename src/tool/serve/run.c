@@ -4,6 +4,7 @@
  * listens at all addresses. The threads share only the configuration, the state of version 4 and the
  * duplicate request cache: a client may come back to another thread than it left.
  */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -37,6 +38,7 @@ struct serve_service {
 	struct rpcrdma_engine *engine;
 	struct rr_vfs *vfs;             /* the storage */
 	struct rr_gate gate;            /* in front of the storage: applies the rules */
+	struct rr_idmap *idmap;         /* the names and groups of users */
 	struct rr_nfs_server *nfs;      /* version 3; NULL: it is not served */
 	struct rr_nfs4_server *nfs4;    /* version 4; NULL: it is not served */
 	struct rr_nlm_server *nlm;      /* the locks of version 3; NULL: it is not served */
@@ -115,6 +117,8 @@ serve_make(void *ctx, struct rpcrdma_engine *engine, void **result)
 	struct serve_run *run = ctx;
 	struct rr_serve *serve = run->serve;
 	struct rr_server_config config = rr_server_config_default;
+	const struct rr_idmap_config idmap = { .domain = serve->idmap_domain,
+		.manage_gids = serve->manage_gids };
 	struct rr_text text = { "out of memory" };
 	struct serve_service *service = rr_alloc(engine->env, sizeof(*service));
 	int status;
@@ -129,6 +133,9 @@ serve_make(void *ctx, struct rpcrdma_engine *engine, void **result)
 		return rr_tool_fail(run->tool, "%s", text.text);
 	rr_gate_init(&service->gate, service->vfs, serve->rules, rr_loop_peer_log(engine->loop));
 	service->gate.counts = service->counts;
+	if (rr_idmap_new(engine->env, engine->loop, &idmap, &service->idmap) < 0)
+		return rr_tool_fail(run->tool, "no threads for the names of users: %s", strerror(errno));
+	service->gate.idmap = service->idmap;
 	status = serve_make_services(run, service);
 	if (status != RR_EXIT_OK)
 		return status;
@@ -274,7 +281,8 @@ serve_is_idle(const void *service)
 	return rr_server_idle(((const struct serve_service *)service)->server);
 }
 
-/* Returns how many operations of this thread's storage have not ended. */
+/* Returns how many operations of this thread's storage, and questions to the directory of users, have not
+ * ended. */
 static uint32_t
 serve_under_way(const struct serve_service *service)
 {
@@ -282,7 +290,7 @@ serve_under_way(const struct serve_service *service)
 
 	if (service->vfs)
 		rr_vfs_counters(service->vfs, &counters);
-	return counters.under_way;
+	return counters.under_way + rr_idmap_under_way(service->idmap);
 }
 
 /* The most opens for locks and shares of version 3. */
@@ -303,7 +311,9 @@ serve_end_where_storage_hangs(const struct serve_service *service)
 		rr_loop_turn(service->engine->loop, LAST_TURN);
 	if (serve_under_way(service) == 0)
 		return;
-	fprintf(stderr, "rpcrdma: %u operations wait for storage that does not answer, and are given up\n",
+	fprintf(stderr,
+		"rpcrdma: %u operations wait for storage, or for a directory of users, that does not answer, "
+		"and are given up\n",
 		serve_under_way(service));
 	fflush(NULL);
 	_exit(RR_EXIT_OK);
@@ -322,6 +332,7 @@ serve_free(void *ctx)
 	rr_nlm_server_end(service->nlm);
 	rr_nfs4_server_end(service->nfs4);
 	serve_end_where_storage_hangs(service);
+	rr_idmap_free(service->idmap);
 	/* The storage waits here for the operations that are under way. */
 	if (service->vfs)
 		rr_vfs_destroy(service->vfs);

@@ -90,6 +90,17 @@ static const struct rr_option serve_options[] = {
 		.help = "let remote root act as root",
 		.kind = RR_OPTION_CALL,
 		.take = serve_take_no_root_squash },
+	{ .name = "manage-gids",
+		.help = "look up the groups of each user here, instead of believing the at most 16 groups "
+			"that a client sends",
+		.kind = RR_OPTION_FLAG,
+		.at = offsetof(struct rr_serve, manage_gids) },
+	{ .name = "idmap-domain",
+		.argument = "DOMAIN",
+		.help = "of version 4: the domain of names of users, USER@DOMAIN (that of /etc/idmapd.conf, "
+			"else the DNS domain of this machine)",
+		.kind = RR_OPTION_TEXT,
+		.at = offsetof(struct rr_serve, idmap_domain) },
 	{ .name = "nfs",
 		.argument = "VERSIONS",
 		.help = "versions of NFS to serve: 3, 4 (which is 4.1 and 4.2), or 3,4 (3,4)",

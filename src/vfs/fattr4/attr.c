@@ -160,7 +160,7 @@ rr_attr_put(struct rpcrdma_xdr_writer *writer, const struct rr_attr_mask *asked,
 }
 
 nfsstat4
-rr_attr_get(const fattr4 *fattr, uint32_t minor, struct rr_vfs_set *set)
+rr_attr_get(const fattr4 *fattr, uint32_t minor, const struct rr_idmap_asking *asking, struct rr_vfs_set *set)
 {
 	const struct rpcrdma_message values = { .stream = fattr->attr_vals.data,
 		.length = fattr->attr_vals.length };
@@ -184,7 +184,7 @@ rr_attr_get(const fattr4 *fattr, uint32_t minor, struct rr_vfs_set *set)
 		/* RFC 8275, 4.2: "it is an error to set both mode and mode_umask" */
 		if (row->sets & RR_VFS_SET_MODE & set->mask)
 			return NFS4ERR_INVAL;
-		status = row->get(&reader, set);
+		status = row->get(&reader, asking, set);
 		if (reader.failed)
 			return NFS4ERR_BADXDR;
 		if (status != NFS4_OK)

@@ -3,6 +3,7 @@
 #define RR_VFS_FATTR4_ATTR_H
 
 #include "ulb/nfs42.h"
+#include "vfs/idmap/names.h"
 #include "vfs/vfs.h"
 
 /*
@@ -31,9 +32,10 @@ struct rr_attr_source {
 	const struct rr_vfs_statfs *statfs; /* NULL unless rr_attr_needs() asks for it */
 	const struct rr_vfs_limits *limits; /* likewise */
 	const struct rr_vfs_handle *handle;
-	nfsstat4 error; /* for rdattr_error */
-	uint32_t minor; /* version, which decides what is supported */
-	uint32_t lease; /* seconds */
+	const char *owner, *group; /* names, instead of the numbers in attributes; NULL or "": the numbers */
+	nfsstat4 error;            /* for rdattr_error */
+	uint32_t minor;            /* version, which decides what is supported */
+	uint32_t lease;            /* seconds */
 	uint32_t io_max;
 };
 
@@ -73,7 +75,8 @@ extern const struct rr_attr_row rr_attr_rows[RR_ATTR_COUNT];
 /* An entry of the table of attributes that can be set, rr_attr_sets. */
 struct rr_attr_set {
 	/* Reads the value that the peer sets; NULL: the attribute cannot be set. */
-	nfsstat4 (*get)(struct rpcrdma_xdr_reader *reader, struct rr_vfs_set *set);
+	nfsstat4 (*get)(struct rpcrdma_xdr_reader *reader, const struct rr_idmap_asking *asking,
+		struct rr_vfs_set *set);
 	/* Writes the value that is to be set; NULL: the client never sets the attribute. */
 	void (*give)(struct rpcrdma_xdr_writer *writer, const struct rr_vfs_set *set);
 	uint32_t sets; /* RR_VFS_SET_* that the attribute sets */
@@ -85,8 +88,6 @@ extern const struct rr_attr_set rr_attr_sets[RR_ATTR_COUNT];
 
 /* Writes the number of a user or group as text, in decimal digits. */
 void rr_attr_put_number(struct rpcrdma_xdr_writer *writer, uint32_t number);
-/* Tells whether the text of a user or a group is a number, and stores that in *number. */
-bool rr_attr_is_number(struct rpcrdma_bytes text, uint32_t *number);
 
 void rr_attr_put_time(struct rpcrdma_xdr_writer *writer, struct rr_vfs_time time);
 /* Reads a time. Returns false if its nanoseconds are a second or more. */
@@ -113,7 +114,10 @@ bool rr_attr_has_write_only(const struct rr_attr_mask *mask, uint32_t minor);
 /* Returns what the storage must be asked for before these attributes are written: RR_ATTR_STATFS,
  * RR_ATTR_LIMITS, both, or 0. */
 uint32_t rr_attr_needs(const struct rr_attr_mask *mask, uint32_t minor);
-/* Returns the most octets that a fattr4 with these attributes has. */
+/* The most octets of a fattr4 that an owner and a group have as names, beside those that rr_attr_size()
+ * counts. */
+enum { RR_ATTR_NAMES = 2 * RR_IDMAP_OWNER };
+/* Returns the most octets that a fattr4 with these attributes has, with owners that are numbers. */
 uint32_t rr_attr_size(const struct rr_attr_mask *mask, uint32_t minor);
 
 /* ---- What a server does ---- */
@@ -126,8 +130,11 @@ void rr_attr_put(struct rpcrdma_xdr_writer *writer, const struct rr_attr_mask *a
 
 /* Reads the attributes that a fattr4 sets, with their values, into `set`. Returns NFS4ERR_ATTRNOTSUPP if an
  * attribute is not supported, NFS4ERR_INVAL if an attribute can only be read or its value makes no sense, or
- * NFS4ERR_BADXDR, NFS4ERR_BADOWNER or NFS4ERR_FBIG. */
-nfsstat4 rr_attr_get(const fattr4 *fattr, uint32_t minor, struct rr_vfs_set *set);
+ * NFS4ERR_BADXDR, NFS4ERR_BADOWNER or NFS4ERR_FBIG. asking: for the numbers of owners that are names;
+ * NFS4ERR_DELAY: the answer is not there yet. The waiter of asking waits for it where its link is in a list.
+ */
+nfsstat4 rr_attr_get(
+	const fattr4 *fattr, uint32_t minor, const struct rr_idmap_asking *asking, struct rr_vfs_set *set);
 /* Returns those attributes of the bitmap that were set. applied: the RR_VFS_SET_* bits of what the storage
  * has set. */
 struct rr_attr_mask rr_attr_applied(const bitmap4 *bitmap, uint32_t applied);

@@ -17,26 +17,6 @@ rr_attr_put_number(struct rpcrdma_xdr_writer *writer, uint32_t number)
 	rpcrdma_put_bytes(writer, (struct rpcrdma_bytes){ text, (uint32_t)length }, RPCRDMA_XDR_UNBOUNDED);
 }
 
-/* RFC 8881, 5.9: a text of digits without an '@' is a number. */
-bool
-rr_attr_is_number(struct rpcrdma_bytes text, uint32_t *number)
-{
-	const char *digits = text.data;
-	uint64_t value = 0;
-
-	if (text.length == 0)
-		return false;
-	for (uint32_t i = 0; i < text.length; i++) {
-		if (digits[i] < '0' || digits[i] > '9')
-			return false;
-		value = value * 10 + (uint64_t)(digits[i] - '0');
-		if (value >= UINT32_MAX)
-			return false;
-	}
-	*number = (uint32_t)value;
-	return true;
-}
-
 void
 rr_attr_put_time(struct rpcrdma_xdr_writer *writer, struct rr_vfs_time time)
 {
@@ -55,36 +35,43 @@ rr_attr_get_time(struct rpcrdma_xdr_reader *reader, struct rr_vfs_time *time)
 
 /* ---- What a server sets ---- */
 
+/* The head of the function that reads the value of the attribute `name` that a client sets. */
+#define SET_GET(name)                                                                                        \
+	static nfsstat4 set_get_##name(struct rpcrdma_xdr_reader *reader,                                    \
+		const struct rr_idmap_asking *asking, struct rr_vfs_set *set)
+
 /* Reads a size. Returns NFS4ERR_FBIG for a size that no file of the storage can have. */
-static nfsstat4
-set_get_size(struct rpcrdma_xdr_reader *reader, struct rr_vfs_set *set)
+SET_GET(size)
 {
+	(void)asking;
 	set->size = rpcrdma_get_u64(reader);
 	return set->size > INT64_MAX ? NFS4ERR_FBIG : NFS4_OK;
 }
 
 /* Reads a mode. Returns NFS4ERR_INVAL if it has other bits than those of a mode4. */
-static nfsstat4
-set_get_mode(struct rpcrdma_xdr_reader *reader, struct rr_vfs_set *set)
+SET_GET(mode)
 {
+	(void)asking;
 	set->mode = rpcrdma_get_u32(reader);
 	return set->mode > 07777 ? NFS4ERR_INVAL : NFS4_OK;
 }
 
 /* Reads a mode and a umask into `set`: RFC 8275, 4.2. Returns NFS4ERR_INVAL if the mode has unknown bits, or
  * the umask has other bits than the nine permission bits. */
-static nfsstat4
-set_get_mode_umask(struct rpcrdma_xdr_reader *reader, struct rr_vfs_set *set)
+SET_GET(mode_umask)
 {
+	(void)asking;
 	set->mode = rpcrdma_get_u32(reader);
 	set->umask = rpcrdma_get_u32(reader);
 	return set->mode > 07777 || set->umask > 0777 ? NFS4ERR_INVAL : NFS4_OK;
 }
 
-/* Reads a user or group, which must be a number, into *number. Returns NFS4ERR_INVAL for an empty text, and
- * NFS4ERR_BADOWNER for any other text or a number that is too large. */
+/* Reads a user or group, by number or by name, into *number. Returns NFS4ERR_INVAL for an empty text,
+ * NFS4ERR_BADOWNER for one that names nobody, and NFS4ERR_DELAY if that is not known yet. RFC 8881, 5.9:
+ * "SHOULD return an error (NFS4ERR_BADOWNER) when a string is presented that has no translation" */
 static nfsstat4
-set_get_number(struct rpcrdma_xdr_reader *reader, uint32_t *number)
+set_get_who(
+	struct rpcrdma_xdr_reader *reader, const struct rr_idmap_asking *asking, bool group, uint32_t *number)
 {
 	struct rpcrdma_bytes text = rpcrdma_get_bytes(reader, RPCRDMA_XDR_UNBOUNDED);
 
@@ -92,19 +79,21 @@ set_get_number(struct rpcrdma_xdr_reader *reader, uint32_t *number)
 		return NFS4ERR_BADXDR;
 	if (text.length == 0)
 		return NFS4ERR_INVAL;
-	return rr_attr_is_number(text, number) ? NFS4_OK : NFS4ERR_BADOWNER;
+	switch (rr_idmap_number(asking, text, group, number)) {
+	case RR_IDMAP_FOUND: return NFS4_OK;
+	case RR_IDMAP_NONE: return NFS4ERR_BADOWNER;
+	default: return NFS4ERR_DELAY;
+	}
 }
 
-static nfsstat4
-set_get_owner(struct rpcrdma_xdr_reader *reader, struct rr_vfs_set *set)
+SET_GET(owner)
 {
-	return set_get_number(reader, &set->uid);
+	return set_get_who(reader, asking, false, &set->uid);
 }
 
-static nfsstat4
-set_get_owner_group(struct rpcrdma_xdr_reader *reader, struct rr_vfs_set *set)
+SET_GET(owner_group)
 {
-	return set_get_number(reader, &set->gid);
+	return set_get_who(reader, asking, true, &set->gid);
 }
 
 /* Reads a settime4. If the client asks for the time of the server, the flag `now` (RR_VFS_SET_*_NOW) is added
@@ -125,15 +114,15 @@ set_get_settime(struct rpcrdma_xdr_reader *reader, struct rr_vfs_time *time, uin
 	return rr_attr_get_time(reader, time) ? NFS4_OK : NFS4ERR_INVAL;
 }
 
-static nfsstat4
-set_get_time_access_set(struct rpcrdma_xdr_reader *reader, struct rr_vfs_set *set)
+SET_GET(time_access_set)
 {
+	(void)asking;
 	return set_get_settime(reader, &set->access_time, RR_VFS_SET_ACCESS_NOW, &set->mask);
 }
 
-static nfsstat4
-set_get_time_modify_set(struct rpcrdma_xdr_reader *reader, struct rr_vfs_set *set)
+SET_GET(time_modify_set)
 {
+	(void)asking;
 	return set_get_settime(reader, &set->modify_time, RR_VFS_SET_MODIFY_NOW, &set->mask);
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The table of attributes, rr_attr_rows, and the functions that write their values, attr_put_NAME(), and read
  * them, attr_take_NAME(). */
+#include <string.h>
+
 #include "vfs/fattr4/attr.h"
 
 /* ATTR_PUT and ATTR_TAKE are the heads of the functions that write and read the attribute `name`. ATTR_CONST
@@ -93,25 +95,36 @@ ATTR_TAKE(mode)
 	values->attributes.mode = rpcrdma_get_u32(reader) & 07777;
 }
 
+/* RFC 8881, 5.9: a user or a group is written as a name in a domain, or as a number. */
+static void
+attr_put_who(struct rpcrdma_xdr_writer *writer, const char *name, uint32_t number)
+{
+	if (name && name[0])
+		rpcrdma_put_bytes(writer, (struct rpcrdma_bytes){ name, (uint32_t)strlen(name) },
+			RPCRDMA_XDR_UNBOUNDED);
+	else
+		rr_attr_put_number(writer, number);
+}
+
 ATTR_PUT(owner)
 {
-	rr_attr_put_number(writer, source->attributes->uid);
+	attr_put_who(writer, source->owner, source->attributes->uid);
 }
 
 ATTR_PUT(owner_group)
 {
-	rr_attr_put_number(writer, source->attributes->gid);
+	attr_put_who(writer, source->group, source->attributes->gid);
 }
 
 /* Reads a user or a group, and returns its number. A text that is no number is a name in a domain: stores it
- * in *name, and returns RR_VFS_NOBODY, because there is no table of names. */
+ * in *name, and returns RR_VFS_NOBODY, because the caller finds out whom it names here. */
 static uint32_t
 attr_take_who(struct rpcrdma_xdr_reader *reader, struct rpcrdma_bytes *name)
 {
 	struct rpcrdma_bytes text = rpcrdma_get_bytes(reader, NFS4_OPAQUE_LIMIT);
 	uint32_t number;
 
-	if (rr_attr_is_number(text, &number))
+	if (rr_idmap_is_number(text, &number))
 		return number;
 	*name = text;
 	return RR_VFS_NOBODY;

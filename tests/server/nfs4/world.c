@@ -47,6 +47,8 @@ world_start(struct world *world)
 	struct rr_nfs4_shared_config shared = { .tables = rr_nfs4_tables_config_default,
 		.records = world->has_records ? world->records : NULL };
 	const struct rr_tree_config tree = { .exports = world->exports, .export_count = world->export_count };
+	const struct rr_idmap_config idmap = { "example.org", world->manage_gids, world->directory };
+	struct rr_server_config server = rr_server_config_default;
 	struct rr_nfs4_server_config config;
 	struct rr_service services[1 + RR_NLM_SERVICES];
 	struct rr_text text = { "" };
@@ -67,6 +69,10 @@ world_start(struct world *world)
 	if (rr_nfs4_shared_new(&world->stage.env, &shared, &world->shared, &text) < 0)
 		fail_msg("%s", text.text);
 	test_gate_init(&world->gate, world->vfs, world->rule ? world->rule : TEST_GATE_OPEN);
+	if (world->directory)
+		assert_int_equal(
+			rr_idmap_new(&world->stage.env, world->stage.engine->loop, &idmap, &world->idmap), 0);
+	world->gate.idmap = world->idmap;
 	config = (struct rr_nfs4_server_config){ world->stage.engine->results, &world->gate, world->shared };
 	assert_int_equal(rr_nfs4_server_new(
 				 &world->stage.env, world->stage.engine->loop, &config, &world->nfs4, &text),
@@ -78,7 +84,9 @@ world_start(struct world *world)
 			fail_msg("%s", text.text);
 		rr_nlm_server_services(world->nlm, services + 1);
 	}
-	assert_int_equal(rr_server_new(world->stage.engine, &rr_server_config_default, services,
+	if (world->auths)
+		server.auths = world->auths;
+	assert_int_equal(rr_server_new(world->stage.engine, &server, services,
 				 world->has_nlm ? 1 + RR_NLM_SERVICES : 1, &world->server),
 		0);
 	world_listen(world, RR_TRANSPORT_TCP, (struct sockaddr *)&world->address, sizeof(world->address));
@@ -178,6 +186,8 @@ world_stop(struct world *world)
 	rr_server_free(world->server);
 	rr_nlm_server_end(world->nlm);
 	rr_nfs4_server_end(world->nfs4);
+	rr_idmap_free(world->idmap);
+	world->idmap = NULL;
 	rr_vfs_destroy(world->vfs);
 	rr_nfs4_server_free(world->nfs4);
 	rr_nlm_server_free(world->nlm);
@@ -433,6 +443,12 @@ peer_start_all(struct peer *peer, const nfs_argop4 *ops, uint32_t count, struct 
 	memcpy(sequence->sa_sessionid, peer->session, sizeof(peer->session));
 	started->args =
 		(COMPOUND4args){ .minorversion = peer->minor, .argarray = { count + 1, started->ops } };
+	peer_start_raw(peer, started);
+}
+
+void
+peer_start_raw(struct peer *peer, struct started *started)
+{
 	memset(&peer->res, 0, sizeof(peer->res));
 	started->call = (struct rr_call){ .program = &nfs42_NFS_V4_program,
 		.proc = NFSPROC4_COMPOUND,

@@ -75,7 +75,11 @@ struct world {
 	struct rr_memory *memory;
 	struct rr_vfs *vfs;
 	struct rr_gate gate;
-	const char *rule; /* rule for all exports; NULL: TEST_GATE_OPEN */
+	const char *rule;              /* rule for all exports; NULL: TEST_GATE_OPEN */
+	rr_idmap_directory *directory; /* of users; NULL: the server has no names and no groups of users */
+	bool manage_gids;
+	const struct rr_auth *const *auths; /* NULL: as by default */
+	struct rr_idmap *idmap;
 	struct rr_nfs4_shared *shared;
 	struct rr_nfs4_server *nfs4;
 	/* The locks of version 3, which are served beside version 4 if has_nlm is set; rpcbind: the port of
@@ -147,6 +151,8 @@ struct started {
 	bool done;
 };
 void peer_start(struct peer *peer, const nfs_argop4 *op, struct started *started);
+/* Begins the COMPOUND in started->args. */
+void peer_start_raw(struct peer *peer, struct started *started);
 /* The same for up to WORLD_OPS - 1 operations. */
 void peer_start_all(struct peer *peer, const nfs_argop4 *ops, uint32_t count, struct started *started);
 

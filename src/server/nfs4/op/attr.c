@@ -39,7 +39,8 @@ op_verify_compare(struct rr_nfs4_compound *c)
 {
 	const fattr4 *fattr = &c->op->u.opverify.obj_attributes;
 	struct rr_attr_mask mask = rr_attr_mask(&fattr->attrmask);
-	uint32_t size = rr_attr_size(&mask, c->args->minor->number);
+	uint32_t size =
+		rr_attr_size(&mask, c->args->minor->number) + (c->own.gathered->named ? RR_ATTR_NAMES : 0);
 	void *memory = rr_nfs4_alloc(c, size);
 
 	if (c->vfs_status != RR_VFS_OK)

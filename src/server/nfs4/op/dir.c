@@ -2,9 +2,9 @@
 /* CREATE, REMOVE, RENAME, LINK: RFC 8881, sections 18.4, 18.25, 18.26 and 18.9. */
 #include <string.h>
 
+#include "server/nfs4/names.h"
 #include "server/nfs4/ops.h"
 #include "server/nfs4/support.h"
-#include "vfs/fattr4/attr.h"
 
 /* Returns the NFS status for the storage's `status`, in an operation that needs a directory: NFS4ERR_NOTDIR
  * if the storage met a symbolic link instead. RFC 8881, 15.4: CREATE, REMOVE and RENAME may not answer with
@@ -69,12 +69,12 @@ rr_op_create(struct rr_nfs4_compound *c)
 	const CREATE4args *args = &c->op->u.opcreate;
 	struct rr_vfs_create *create = &rr_nfs4_vfs_begin(c)->create;
 	struct rr_vfs *vfs = c->server->vfs;
-	nfsstat4 status = op_create_type(&args->objtype, create);
+	uint32_t status = op_create_type(&args->objtype, create);
 
 	if (status == NFS4_OK)
 		status = rr_nfs4_name(args->objname);
 	if (status == NFS4_OK)
-		status = rr_attr_get(&args->createattrs, c->args->minor->number, &create->set);
+		status = rr_nfs4_attr_get(c, &args->createattrs, &create->set, rr_op_create);
 	/* Only regular files have a size, and OPEN makes those. */
 	if (status == NFS4ERR_FBIG || (status == NFS4_OK && create->set.mask & RR_VFS_SET_SIZE))
 		status = NFS4ERR_INVAL;

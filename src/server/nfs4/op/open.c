@@ -2,6 +2,7 @@
 /* OPEN: RFC 8881, section 18.16. This file goes from the arguments to the file, which is found or made;
  * open_share.c then opens it. */
 #include "server/nfs4/op/open.h"
+#include "server/nfs4/names.h"
 #include "server/nfs4/support.h"
 
 #include <string.h>
@@ -127,16 +128,18 @@ open_created(struct rr_nfs4_compound *c)
 	return rr_nfs4_attributes(c, &c->current, rr_open_file);
 }
 
+static uint32_t open_create(struct rr_nfs4_compound *c);
+
 /* Sets how the storage makes the file, in `create`, and which attributes the new file gets, in work->set. The
  * mode of the create decides both: UNCHECKED4, GUARDED4, EXCLUSIVE4 or EXCLUSIVE4_1. Returns an error if the
- * attributes of the arguments cannot be set. */
-static nfsstat4
+ * attributes of the arguments cannot be set, or RR_NFS4_PENDING: open_create() will run once more. */
+static uint32_t
 open_how(struct rr_nfs4_compound *c, struct rr_vfs_create *create)
 {
 	const createhow4 *how = &c->op->u.opopen.openhow.u.how;
 	struct rr_nfs4_open_work *work = c->op_memory;
 	const fattr4 *attrs = NULL;
-	nfsstat4 status = NFS4_OK;
+	uint32_t status = NFS4_OK;
 
 	switch (how->mode) {
 	case UNCHECKED4:
@@ -158,7 +161,7 @@ open_how(struct rr_nfs4_compound *c, struct rr_vfs_create *create)
 	if (!attrs)
 		return NFS4_OK;
 	work->asked = &attrs->attrmask;
-	status = rr_attr_get(attrs, c->args->minor->number, &work->set);
+	status = rr_nfs4_attr_get(c, attrs, &work->set, open_create);
 	/* RFC 8881, 18.16.3: "If the client attempts to set in cva_attrs an attribute that is not in
 	 * suppattr_exclcreat, the server MUST return NFS4ERR_INVAL." */
 	if (work->exclusive &&
@@ -178,7 +181,7 @@ open_create(struct rr_nfs4_compound *c)
 	struct rr_nfs4_open_work *work = c->op_memory;
 	struct rr_vfs_create *create = &rr_nfs4_vfs_begin(c)->create;
 	struct rr_vfs *vfs = c->server->vfs;
-	nfsstat4 status = open_how(c, create);
+	uint32_t status = open_how(c, create);
 
 	if (status != NFS4_OK)
 		return status;

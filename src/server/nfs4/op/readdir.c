@@ -24,7 +24,11 @@ struct readdir_work {
 	nfsstat4 failed; /* status of the first entry whose attributes cannot be had, without rdattr_error */
 	uint32_t looked; /* number of exports whose roots were looked at */
 	uint64_t index;  /* of the next entry of a directory above the exports */
-	struct rr_nfs4_fh export; /* the root of an export that is an entry there */
+	/* An entry whose owner's name is not known yet ended the list: its attributes. */
+	bool unnamed;
+	struct rr_vfs_attributes nameless;
+	struct rr_nfs4_owners owners; /* of the entry that is written */
+	struct rr_nfs4_fh export;     /* the root of an export that is an entry there */
 };
 
 /* Writes an entry into the reply, with the attributes that mask names, and returns true. If the entry does
@@ -105,6 +109,25 @@ readdir_is_dot(struct rpcrdma_bytes name)
 	return (name.length == 1 && text[0] == '.') || (name.length == 2 && text[0] == '.' && text[1] == '.');
 }
 
+/* Has the source of an entry tell the names of its owner and group, if the caller gets names. Returns false,
+ * and notes the entry, if they are not known yet: the list then ends in front of the entry. */
+static bool
+readdir_name(
+	struct rr_nfs4_compound *c, const struct rr_vfs_attributes *attributes, struct rr_attr_source *source)
+{
+	struct rr_idmap_asking asking = rr_nfs4_asking(c);
+	struct readdir_work *work = c->op_memory;
+
+	if (!c->own.gathered->named)
+		return true;
+	asking.waiter = NULL; /* the listing is under way still: readdir_done() waits */
+	if (rr_nfs4_owners(&asking, attributes, &work->owners, source) == RR_IDMAP_FOUND)
+		return true;
+	work->unnamed = true;
+	work->nameless = *attributes;
+	return false;
+}
+
 /*
  * Writes an entry into the reply; the storage calls this function for each entry that it lists. If the client
  * asks for no attribute but rdattr_error, the storage gives the name alone, which is enough. Returns false to
@@ -126,6 +149,8 @@ readdir_take(struct rr_vfs_readdir *readdir, const struct rr_vfs_entry *entry)
 		return true;
 	source.attributes = entry->attributes;
 	source.handle = entry->handle;
+	if (entry->attributes && entry->handle && !readdir_name(c, entry->attributes, &source))
+		return false;
 	if (entry->attributes && entry->handle)
 		return readdir_put(c, &work->mask, cookie, entry->name, &source);
 	if (readdir->attributes)
@@ -149,6 +174,26 @@ readdir_finish(struct rr_nfs4_compound *c, bool eof)
 	return NFS4_OK;
 }
 
+static uint32_t readdir_list(struct rr_nfs4_compound *c);
+
+/* Waits for the names of the first entry of a list that is empty because they are not known, and lists the
+ * directory once more. */
+static uint32_t
+readdir_wait(struct rr_nfs4_compound *c)
+{
+	const struct rr_idmap_asking asking = rr_nfs4_asking(c);
+	struct rr_attr_source source = c->own.gathered->source;
+	struct readdir_work *work = c->op_memory;
+
+	switch (rr_nfs4_owners(&asking, &work->nameless, &work->owners, &source)) {
+	case RR_IDMAP_WAIT: return rr_nfs4_wait_names(c, readdir_wait);
+	case RR_IDMAP_BUSY: return NFS4ERR_DELAY;
+	default: break;
+	}
+	work->unnamed = work->full = false;
+	return readdir_list(c);
+}
+
 /* Runs when the storage has listed the directory: ends the list, or returns an error. */
 static uint32_t
 readdir_done(struct rr_nfs4_compound *c)
@@ -159,7 +204,9 @@ readdir_done(struct rr_nfs4_compound *c)
 		return rr_nfs4_status(c->vfs_status);
 	if (work->failed != NFS4_OK)
 		return work->failed;
-	return readdir_finish(c, c->vfs.readdir.eof && !work->full);
+	if (work->unnamed && work->count == 0)
+		return readdir_wait(c);
+	return readdir_finish(c, c->vfs.readdir.eof && !work->full && !work->unnamed);
 }
 
 /* Tells whether the client asks for any attribute other than rdattr_error, so that the storage has to look at
@@ -276,8 +323,6 @@ readdir_gathered(struct rr_nfs4_compound *c)
 {
 	const READDIR4args *args = &c->op->u.opreaddir;
 	struct readdir_work *work = c->op_memory;
-	struct rr_vfs *vfs = c->server->vfs;
-	struct rr_vfs_readdir *readdir;
 	static const verifier4 verifier = { 0 };
 
 	if (c->vfs_status != RR_VFS_OK)
@@ -293,7 +338,18 @@ readdir_gathered(struct rr_nfs4_compound *c)
 		work->index = args->cookie > READDIR_COOKIES ? args->cookie - READDIR_COOKIES + 1 : 1;
 		return readdir_pseudo(c);
 	}
-	readdir = &rr_nfs4_vfs_begin(c)->readdir;
+	return readdir_list(c);
+}
+
+/* Has the storage list the directory, behind what the reply has of the result. */
+static uint32_t
+readdir_list(struct rr_nfs4_compound *c)
+{
+	const READDIR4args *args = &c->op->u.opreaddir;
+	const struct readdir_work *work = c->op_memory;
+	struct rr_vfs_readdir *readdir = &rr_nfs4_vfs_begin(c)->readdir;
+	struct rr_vfs *vfs = c->server->vfs;
+
 	readdir->directory = rr_nfs4_object(&c->current);
 	readdir->cookie = args->cookie == 0 ? 0 : args->cookie - READDIR_COOKIES;
 	readdir->attributes = readdir_wants_attributes(&work->mask);

@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "server/nfs4/errors.h"
+#include "server/nfs4/names.h"
 #include "server/nfs4/ops.h"
 #include "server/nfs4/support.h"
-#include "vfs/fattr4/attr.h"
 
 static const enum rr_vfs_stable write_stable[] = {
 	[UNSTABLE4] = RR_VFS_UNSTABLE,
@@ -179,8 +179,8 @@ op_setattr_typed(struct rr_nfs4_compound *c)
 uint32_t
 rr_op_setattr(struct rr_nfs4_compound *c)
 {
-	nfsstat4 status =
-		rr_attr_get(&c->op->u.opsetattr.obj_attributes, c->args->minor->number, &c->own.setattr);
+	uint32_t status =
+		rr_nfs4_attr_get(c, &c->op->u.opsetattr.obj_attributes, &c->own.setattr, rr_op_setattr);
 
 	/* RFC 8275, 4.2: mode_umask is only for objects that are being made. */
 	if (status == NFS4_OK && c->own.setattr.mask & RR_VFS_SET_UMASK)

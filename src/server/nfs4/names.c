@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "server/nfs4/names.h"
+
+#include "vfs/idmap/groups.h"
+
+/* Called when the directory has answered, or has taken too long: the step that asked asks again. */
+static void
+names_woken(struct rr_idmap_waiter *waiter)
+{
+	struct rr_nfs4_compound *c = rr_container(waiter, struct rr_nfs4_compound, names);
+
+	c->resume(c, c->names_then);
+}
+
+void
+rr_nfs4_names_init(struct rr_nfs4_compound *c)
+{
+	c->names.wake = names_woken;
+	rr_list_init(&c->names.link);
+}
+
+bool
+rr_nfs4_know_caller(struct rr_nfs4_compound *c)
+{
+	enum rr_idmap_status status = rr_idmap_groups(c->server->gate->idmap, c->request, &c->names);
+
+	if (status == RR_IDMAP_WAIT) {
+		/* NULL: the compound goes on with its next operation, the first. */
+		c->names_then = NULL;
+		return false;
+	}
+	c->late = status == RR_IDMAP_BUSY;
+	c->is_known = true;
+	/* The groups lie behind the end of the arena. */
+	c->arena_end = c->writer.end = c->request->arena.end;
+	return true;
+}
+
+struct rr_idmap_asking
+rr_nfs4_asking(struct rr_nfs4_compound *c)
+{
+	return (struct rr_idmap_asking){ c->server->gate->idmap,
+		c->request->party ? rr_party_host(c->request->party) : 0, &c->names };
+}
+
+bool
+rr_nfs4_wants_names(const struct rr_nfs4_compound *c, const struct rr_attr_mask *mask)
+{
+	return c->server->gate->idmap && c->request->caller.principal &&
+	       (rr_attr_in(mask, FATTR4_OWNER) || rr_attr_in(mask, FATTR4_OWNER_GROUP));
+}
+
+enum rr_idmap_status
+rr_nfs4_owners(const struct rr_idmap_asking *asking, const struct rr_vfs_attributes *attributes,
+	struct rr_nfs4_owners *owners, struct rr_attr_source *source)
+{
+	enum rr_idmap_status status;
+
+	owners->owner[0] = owners->group[0] = '\0';
+	status = rr_idmap_owner(asking, attributes->uid, false, owners->owner);
+	if (status == RR_IDMAP_WAIT || status == RR_IDMAP_BUSY)
+		return status;
+	status = rr_idmap_owner(asking, attributes->gid, true, owners->group);
+	if (status == RR_IDMAP_WAIT || status == RR_IDMAP_BUSY)
+		return status;
+	source->owner = owners->owner;
+	source->group = owners->group;
+	return RR_IDMAP_FOUND;
+}
+
+uint32_t
+rr_nfs4_wait_names(struct rr_nfs4_compound *c, rr_nfs4_step *again)
+{
+	c->names_then = again;
+	return RR_NFS4_PENDING;
+}
+
+uint32_t
+rr_nfs4_attr_get(struct rr_nfs4_compound *c, const fattr4 *fattr, struct rr_vfs_set *set, rr_nfs4_step *again)
+{
+	const struct rr_idmap_asking asking = rr_nfs4_asking(c);
+	nfsstat4 status = rr_attr_get(fattr, c->args->minor->number, &asking, set);
+
+	if (status == NFS4ERR_DELAY && !rr_list_empty(&c->names.link))
+		return rr_nfs4_wait_names(c, again);
+	return status;
+}
