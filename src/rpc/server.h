@@ -4,6 +4,7 @@
 
 #include <rpcrdma/server.h>
 
+#include "base/crew.h"
 #include "rpc/caller.h"
 #include "rpc/client.h"
 #include "rpc/drc.h"
@@ -127,6 +128,9 @@ struct rr_server_config {
 	 * cannot keep it from being served. */
 	uint32_t call_max;
 	const struct rr_auth *const *auths; /* the flavors that are accepted; NULL is the last entry */
+	/* For what takes long where a flavor wraps large messages; it outlives the server, which may be freed
+	 * before the crew has done all. NULL: the loop does it. */
+	struct rr_crew *crew;
 	/* The cache for calls that must be executed once. The servers of all threads share it, and it
 	 * outlives them. NULL: the server makes a cache of its own. */
 	struct rr_drc *drc;

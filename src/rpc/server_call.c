@@ -235,6 +235,44 @@ call_choose_service(struct rr_block *block, const struct rr_call_header *call)
 	return service;
 }
 
+/* Finds the procedure of the call in its service, and runs the procedure. Returns false if the call must wait
+ * for pool memory. */
+static bool
+call_run(struct rr_block *block, struct rpcrdma_xdr_reader *reader)
+{
+	struct rpcrdma_request *request = &block->request;
+	const struct rr_service *service = block->service;
+	const struct rpcrdma_program *program = service->program;
+	uint32_t proc = request->proc;
+
+	if (proc < program->procedure_count && service->handlers[proc] && program->procedures[proc].name) {
+		request->procedure = &program->procedures[proc];
+		return call_run_procedure(block, service, reader);
+	}
+	if (proc == 0)
+		call_run_null(block, reader);
+	else
+		rr_block_accept(block, RR_PROC_UNAVAIL);
+	return true;
+}
+
+/* Goes on with a call whose arguments the crew has unwrapped. */
+static void
+call_unwrapped(struct rr_block *block)
+{
+	const struct rpcrdma_request *request = &block->request;
+	struct rpcrdma_arena arena = rpcrdma_arena(block->args_arena, request->server->config.arena_size);
+	struct rpcrdma_xdr_reader reader;
+
+	rpcrdma_xdr_reader_init(&reader, &block->plain, &arena);
+	if (!request->exchange->carrier)
+		rr_block_drop(block);
+	else if (!block->apart_good)
+		rr_block_accept(block, RR_GARBAGE_ARGS);
+	else if (!call_run(block, &reader))
+		rr_block_wait(block);
+}
+
 /* Finds the service and the procedure of the call, and runs the procedure. taken: RR_AUTH_OK, or
  * RR_AUTH_CONTROL if the service is that of the flavor. A call of a program, version or procedure that is not
  * served is answered with an error. Returns false if the call must wait for pool memory. */
@@ -245,9 +283,11 @@ call_dispatch(struct rr_block *block, const struct rr_call_header *call, struct 
 	struct rpcrdma_request *request = &block->request;
 	const struct rr_service *service =
 		taken == RR_AUTH_CONTROL ? request->auth->control : call_choose_service(block, call);
-	const struct rpcrdma_program *program;
 
 	if (!service)
+		return true;
+	block->service = service;
+	if (request->auth_call.wraps && rr_block_unwrap_apart(block, reader, call_unwrapped))
 		return true;
 	/* RFC 2203, 5.3.3.4: arguments that are not what the client has wrapped get "a reply status of
 	 * MSG_ACCEPTED, and an acceptance status of GARBAGE_ARGS." */
@@ -255,17 +295,7 @@ call_dispatch(struct rr_block *block, const struct rr_call_header *call, struct 
 		rr_block_accept(block, RR_GARBAGE_ARGS);
 		return true;
 	}
-	program = service->program;
-	if (call->proc < program->procedure_count && service->handlers[call->proc] &&
-		program->procedures[call->proc].name) {
-		request->procedure = &program->procedures[call->proc];
-		return call_run_procedure(block, service, reader);
-	}
-	if (call->proc == 0)
-		call_run_null(block, reader);
-	else
-		rr_block_accept(block, RR_PROC_UNAVAIL);
-	return true;
+	return call_run(block, reader);
 }
 
 /* Sets the members of the request that come from the header of the call, from its connection, and from the

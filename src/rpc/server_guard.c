@@ -42,13 +42,34 @@ guard_keep(struct rr_block *block, const struct rr_reply_header *header,
 	block->once_open = false;
 }
 
+/* Writes the results, wrapped. If they are large, and there is a crew for that, leaves the rest of the work
+ * to it: block->span. Returns false if they cannot be wrapped. */
+static bool
+guard_wrap(struct rr_block *block, struct rpcrdma_xdr_writer *writer,
+	void (*put)(struct rpcrdma_xdr_writer *writer, const void *value), const void *value)
+{
+	const struct rpcrdma_request *request = &block->request;
+	const struct rr_auth_guard *guard = request->auth->guard;
+	struct rr_auth_span span;
+
+	if (!request->server->config.crew || !guard->lay)
+		return guard->wrap(&request->auth_call, writer, put, value);
+	guard->lay(&request->auth_call, writer, put, value, &span);
+	if (writer->failed)
+		return true;
+	if (span.size < RR_AUTH_LARGE)
+		return guard->protect(&request->auth_call, writer->start, &span);
+	block->span = span;
+	return true;
+}
+
 /* Writes a reply with a verifier, and the results, wrapped or not. Returns false if the flavor cannot wrap
  * them. */
 static bool
-guard_write(const struct rpcrdma_request *request, const struct rr_reply_header *header,
-	struct rpcrdma_xdr_writer *writer, void (*put)(struct rpcrdma_xdr_writer *writer, const void *value),
-	const void *value)
+guard_write(struct rr_block *block, const struct rr_reply_header *header, struct rpcrdma_xdr_writer *writer,
+	void (*put)(struct rpcrdma_xdr_writer *writer, const void *value), const void *value)
 {
+	const struct rpcrdma_request *request = &block->request;
 	const struct rr_auth_guard *guard = request->auth->guard;
 	struct rr_reply_header full = *header;
 	uint8_t body[RR_AUTH_BODY_MAX];
@@ -65,7 +86,7 @@ guard_write(const struct rpcrdma_request *request, const struct rr_reply_header 
 	if (full.reply_stat != RR_MSG_ACCEPTED || full.accept_stat != RR_SUCCESS)
 		return true;
 	if (request->auth_call.wraps)
-		return guard->wrap(&request->auth_call, writer, put, value);
+		return guard_wrap(block, writer, put, value);
 	if (put)
 		put(writer, value);
 	return true;
@@ -78,7 +99,8 @@ rr_block_put_guarded(struct rr_block *block, const struct rr_reply_header *heade
 	/* The reply may be written to block->small, so what is kept is written there before. */
 	if (block->once_open)
 		guard_keep(block, header, put);
-	block->unwrappable = !guard_write(&block->request, header, writer, put, block->request.result);
+	block->span.size = 0;
+	block->unwrappable = !guard_write(block, header, writer, put, block->request.result);
 	if (block->unwrappable)
 		rpcrdma_xdr_writer_fail(writer);
 }
@@ -108,7 +130,7 @@ rr_block_guard_again(struct rr_block *block, uint32_t length)
 	header.accept_stat = rr_get_be32(kept + FRONT - 4);
 	results = (struct rpcrdma_bytes){ kept + FRONT, length - FRONT };
 	rpcrdma_xdr_writer_init(&writer, block->small, RR_REPLY_SMALL, NULL, 0);
-	if (!guard_write(&block->request, &header, &writer, guard_put_kept, &results) || writer.failed)
+	if (!guard_write(block, &header, &writer, guard_put_kept, &results) || writer.failed)
 		return 0;
 	return (uint32_t)rpcrdma_xdr_length(&writer);
 }
@@ -119,4 +141,5 @@ rr_block_let_go(struct rr_block *block)
 	block->request.auth->guard->end(&block->request.auth_call);
 	block->request.auth_call = (struct rr_auth_call){ 0 };
 	block->unwrappable = false;
+	block->span.size = 0;
 }

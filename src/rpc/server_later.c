@@ -49,15 +49,35 @@ rr_block_repeat_later(struct rr_block *block)
 		rr_loop_arm(server->engine->loop, &server->again, TRY_AGAIN);
 }
 
+/* Begins to do something for the line of the block. Returns whether it is charged already, in a turn of the
+ * line, or is for nobody; *before: for later_leave_line(). */
+static bool
+later_enter_line(const struct rr_block *block, struct rr_payer **before)
+{
+	const struct rpcrdma_server *server = block->request.server;
+	bool charged = server->began > 0 || server->freed || !block->line;
+
+	*before = charged ? NULL : rr_line_begin(block->line);
+	return charged;
+}
+
+static void
+later_leave_line(struct rpcrdma_server *server, bool charged, struct rr_payer *before)
+{
+	if (charged)
+		return;
+	rr_server_end_turn(server, before);
+	server->began = 0;
+}
+
 void
 rr_request_end(struct rpcrdma_request *request, enum rpcrdma_handled handled)
 {
 	struct rr_block *block = rr_container(request, struct rr_block, request);
 	struct rpcrdma_server *server = request->server;
 	struct rpcrdma_engine *engine = server->engine;
-	/* In a turn of the line, the turn is charged already. */
-	bool charged = server->began > 0 || server->freed || !block->line;
-	struct rr_payer *before = charged ? NULL : rr_line_begin(block->line);
+	struct rr_payer *before;
+	bool charged = later_enter_line(block, &before);
 
 	rr_list_remove(&block->later);
 	request->lost = NULL;
@@ -67,10 +87,7 @@ rr_request_end(struct rpcrdma_request *request, enum rpcrdma_handled handled)
 	if (!rr_list_empty(&server->repeats))
 		rr_loop_arm(engine->loop, &server->again, 0);
 	rr_block_handled(block, handled == RPCRDMA_HANDLE_LATER ? RPCRDMA_HANDLE_SYSTEM_ERR : handled);
-	if (!charged) {
-		rr_server_end_turn(server, before);
-		server->began = 0;
-	}
+	later_leave_line(server, charged, before);
 	rr_engine_leave(engine); /* which rr_block_keep() has used */
 }
 
@@ -157,4 +174,90 @@ rr_server_later_end(struct rpcrdma_server *server)
 	rr_loop_disarm(server->engine->loop, &server->again);
 	later_drop_repeats(server);
 	later_lose(server);
+}
+
+/* ---- Large messages that a flavor wraps ---- */
+
+/* The loop hands what takes long to a crew, and goes on with the call when the crew has done it. Meanwhile
+ * the call counts as one that its handler keeps. */
+enum { LATER_PLACE = 2 }; /* for jobs that use the processor, and do not wait */
+
+/* Unwraps or protects, in a thread of the crew, which alone uses these members of the block meanwhile. */
+static bool
+later_apart_run(struct rr_crew_job *job, void *member)
+{
+	struct rr_block *block = rr_container(job, struct rr_block, apart);
+	struct rpcrdma_request *request = &block->request;
+	const struct rr_auth_guard *guard = request->auth->guard;
+
+	(void)member;
+	if (block->span.size == 0)
+		block->apart_good = guard->unwrap(&request->auth_call, &block->plain);
+	else
+		block->apart_good = guard->protect(
+			&request->auth_call, (uint8_t *)(uintptr_t)block->reply.stream, &block->span);
+	return true;
+}
+
+/* Goes on with the call, in the loop. */
+static void
+later_apart_done(struct rr_crew_job *job)
+{
+	struct rr_block *block = rr_container(job, struct rr_block, apart);
+	struct rpcrdma_server *server = block->request.server;
+	struct rpcrdma_engine *engine = server->engine;
+	struct rr_payer *before;
+	bool charged = later_enter_line(block, &before);
+
+	rr_list_remove(&block->later);
+	block->request.kept = false;
+	block->request.auth_call.apart = false;
+	block->span.size = 0;
+	block->apart_next(block);
+	later_leave_line(server, charged, before);
+	rr_engine_leave(engine); /* which rr_block_keep() has used */
+}
+
+static void
+later_apart_begin(struct rr_block *block, void (*next)(struct rr_block *block))
+{
+	struct rpcrdma_request *request = &block->request;
+	uint64_t host = request->party ? rr_party_host(request->party) : 0;
+
+	block->apart_next = next;
+	block->apart = (struct rr_crew_job){ .place = LATER_PLACE,
+		.bulk = true,
+		.host = host,
+		.owner = host,
+		.run = later_apart_run,
+		.done = later_apart_done };
+	request->auth_call.apart = true;
+	request->lost = NULL;
+	rr_block_keep(block);
+	rr_crew_add(request->server->config.crew, &block->apart);
+}
+
+bool
+rr_block_unwrap_apart(
+	struct rr_block *block, const struct rpcrdma_xdr_reader *reader, void (*next)(struct rr_block *block))
+{
+	struct rpcrdma_request *request = &block->request;
+
+	if (!request->server->config.crew || !request->auth->guard->lay || reader->failed ||
+		reader->items < reader->items_end || rpcrdma_xdr_left(reader) < RR_AUTH_LARGE)
+		return false;
+	block->plain = (struct rpcrdma_message){ .stream = reader->next,
+		.length = (uint32_t)rpcrdma_xdr_left(reader) };
+	block->span.size = 0;
+	later_apart_begin(block, next);
+	return true;
+}
+
+bool
+rr_block_protect_apart(struct rr_block *block, void (*next)(struct rr_block *block))
+{
+	if (block->span.size == 0)
+		return false;
+	later_apart_begin(block, next);
+	return true;
 }

@@ -11,7 +11,7 @@
  * that wait, server_turns.c the order in which calls are served, and who pays for their time, server_call.c
  * the way from the call's header to the procedure, server_reply.c the way from the result to the reply,
  * server_guard.c what flavors with contexts add to both, server_later.c requests that are answered in a later
- * turn.
+ * turn, and messages that a crew unwraps and protects.
  *
  * A call is served in a block: one allocation with all that the call needs, but for pool memory. Each
  * connection has a line, in which its calls wait. A call that waits for a block or for pool memory holds
@@ -73,8 +73,14 @@ struct rr_block {
 	void (*go_on)(void *above, struct rpcrdma_request *request);
 	const struct rr_service *service; /* of the call */
 	struct rpcrdma_message plain;     /* the arguments, if they came wrapped */
-	uint32_t args_at;           /* where the arguments begin in their stream: plain, or the call's */
-	bool unwrappable;           /* the flavor could not wrap the results */
+	uint32_t args_at; /* where the arguments begin in their stream: plain, or the call's */
+	bool unwrappable; /* the flavor could not wrap the results */
+	/* server_later.c: a job for the crew; what is still to be protected in the reply; and how the call
+	 * goes on. */
+	struct rr_crew_job apart;
+	struct rr_auth_span span;
+	bool apart_good;
+	void (*apart_next)(struct rr_block *block);
 	char peer[RR_ADDRESS_TEXT]; /* a copy of the peer's name, if the request may outlive its connection */
 	max_align_t memory[];       /* the arguments, then the result, small and both arenas */
 };
@@ -157,6 +163,8 @@ struct rr_exchange *rr_queue_pop(struct rr_exchange_queue *queue);
  * memory for its reply, the call waits for that in line->parked. A call whose connection has ended is
  * dropped. Returns false if there is no block; the exchange then stays with the caller. */
 bool rr_line_serve(struct rr_line *line, struct rr_exchange *exchange);
+/* Has the call of the block wait for pool memory, and releases the block. */
+void rr_block_wait(struct rr_block *block);
 /* Ends the calls of a connection that ends: calls that wait are dropped, and calls that are being served go
  * on without the connection. */
 void rr_line_release(struct rr_line *line);
@@ -228,9 +236,9 @@ bool rr_block_handled(struct rr_block *block, enum rpcrdma_handled handled);
 /* Replaces the reader of wrapped arguments by a reader of what they are. Returns false if the flavor does not
  * accept them. */
 RR_AUTH_APART bool rr_block_unwrap(struct rr_block *block, struct rpcrdma_xdr_reader *reader);
-/* Writes a reply with the flavor's verifier. put() writes the results, which are wrapped if the call's
- * arguments were; NULL: there are none. If the duplicate request cache is to keep the reply, it gets the
- * reply as it is without the flavor. */
+/* Writes a reply with the flavor's verifier. What takes long is left for rr_block_protect_apart(). put()
+ * writes the results, which are wrapped if the call's arguments were; NULL: there are none. If the duplicate
+ * request cache is to keep the reply, it gets the reply as it is without the flavor. */
 RR_AUTH_APART void rr_block_put_guarded(struct rr_block *block, const struct rr_reply_header *header,
 	struct rpcrdma_xdr_writer *writer, void (*put)(struct rpcrdma_xdr_writer *writer, const void *value));
 /* Replaces the kept reply in block->small, of that length, by a reply with the flavor's verifier for this
@@ -251,6 +259,14 @@ void rr_block_keep(struct rr_block *block);
 /* Called for the repetition of a call that is still being executed: puts the repetition among those that
  * rr_block_try() tries again, after a short time, or when a kept request ends. */
 void rr_block_repeat_later(struct rr_block *block);
+/* Has the crew replace wrapped arguments by what they are (block->plain), if they are so large that it would
+ * take long. next() goes on with the call then; block->apart_good tells whether the flavor accepts them.
+ * Returns false if they are not, or there is no crew: rr_block_unwrap() does it. */
+RR_AUTH_APART bool rr_block_unwrap_apart(struct rr_block *block, const struct rpcrdma_xdr_reader *reader,
+	void (*next)(struct rr_block *block));
+/* Has the crew protect block->reply, if rr_block_put_guarded() has left something to do. next() goes on then;
+ * block->apart_good tells whether the reply may be sent. Returns false if there is nothing left to do. */
+RR_AUTH_APART bool rr_block_protect_apart(struct rr_block *block, void (*next)(struct rr_block *block));
 
 /* server_reply.c */
 /* Takes pool memory for the largest reply that the procedure can have (block->large), if that reply may be

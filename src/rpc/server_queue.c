@@ -153,6 +153,17 @@ queue_park(struct rr_line *line, struct rr_exchange *exchange)
 	rr_pool_wait(line->server->engine->results, exchange->carrier->party, &line->waiter);
 }
 
+void
+rr_block_wait(struct rr_block *block)
+{
+	struct rr_exchange *exchange = block->request.exchange;
+	struct rr_line *line = block->line ? block->line : &block->request.server->other;
+
+	exchange->taken = true;
+	rr_block_release(block);
+	queue_park(line, exchange);
+}
+
 bool
 rr_line_serve(struct rr_line *line, struct rr_exchange *exchange)
 {
@@ -165,11 +176,8 @@ rr_line_serve(struct rr_line *line, struct rr_exchange *exchange)
 	block = queue_may_take_block(line) ? queue_take_block(line) : NULL;
 	if (!block)
 		return false;
-	if (rr_block_serve(block, exchange))
-		return true;
-	exchange->taken = true;
-	rr_block_release(block);
-	queue_park(line, exchange);
+	if (!rr_block_serve(block, exchange))
+		rr_block_wait(block);
 	return true;
 }
 

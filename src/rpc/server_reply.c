@@ -12,9 +12,9 @@
 _Static_assert((int)RR_REPLY_SMALL >= (int)RR_DRC_REPLY_MAX, "a reply that is kept lies in the block");
 
 /* Returns the most octets that the results of the call can take in the stream, but at most the server's
- * reply_max. If the service has a function that computes the bound for this call, its result is the bound.
- * Otherwise the bound is that of the procedure; if the flavor forbids that results travel apart from the
- * stream, the marked results are added, each with at most 3 octets of padding. */
+ * reply_max. If the service has a function that computes the bound for this call, its result is
+ * the bound. Otherwise the bound is that of the procedure; if the flavor forbids that results travel apart
+ * from the stream, the marked results are added, each with at most 3 octets of padding. */
 static uint64_t
 reply_results_max(const struct rr_block *block, const struct rpcrdma_procedure *procedure)
 {
@@ -189,16 +189,13 @@ reply_trim(struct rr_block *block)
 	reply_spare(block);
 }
 
-/* Sends the reply that was written, and counts the call. failed tells whether the call failed. If the
- * connection ended meanwhile, nothing is sent. */
+/* Sends the reply, and counts the call. failed tells whether the call failed. If the connection ended
+ * meanwhile, nothing is sent. */
 static void
-reply_end(struct rr_block *block, const struct rpcrdma_xdr_writer *writer, bool failed)
+reply_send(struct rr_block *block, bool failed)
 {
 	const struct rpcrdma_request *request = &block->request;
 
-	block->reply = rpcrdma_xdr_written(writer);
-	reply_trim(block);
-	reply_remember(block, &block->reply);
 	if (request->history)
 		reply_count_time(request, failed);
 	if (!request->exchange->carrier) { /* the connection ended while the request was kept */
@@ -207,6 +204,44 @@ reply_end(struct rr_block *block, const struct rpcrdma_xdr_writer *writer, bool 
 		return;
 	}
 	rr_exchange_reply(block->request.exchange, &block->reply, reply_sent, block);
+}
+
+/* Writes to the log why the results of the call are not sent. */
+static void
+reply_complain(const struct rr_block *block)
+{
+	const struct rpcrdma_request *request = &block->request;
+
+	rr_log_peer(rr_loop_peer_log(request->server->engine->loop), request->peer,
+		"the result of %s for %s %s", request->procedure ? request->procedure->name : "NULL",
+		request->peer,
+		block->unwrappable ? "cannot be protected, and is not sent" : "does not fit its reply");
+}
+
+/* Sends a reply that a crew has protected. RFC 2203, 5.3.3.4.4: "a failure results in no RPC response being
+ * sent." */
+static void
+reply_protected(struct rr_block *block)
+{
+	if (block->apart_good) {
+		reply_send(block, false);
+		return;
+	}
+	block->unwrappable = true;
+	reply_complain(block);
+	rr_block_drop(block);
+}
+
+/* Sends the reply that was written, once it is protected, if that is left to do. */
+static void
+reply_end(struct rr_block *block, const struct rpcrdma_xdr_writer *writer, bool failed)
+{
+	block->reply = rpcrdma_xdr_written(writer);
+	reply_trim(block);
+	reply_remember(block, &block->reply);
+	if (block->request.auth_call.wraps && rr_block_protect_apart(block, reply_protected))
+		return;
+	reply_send(block, failed);
 }
 
 /* Writes a reply without results, only a header, and sends it. The header always fits into the memory for
@@ -261,10 +296,7 @@ rr_block_succeed(struct rr_block *block)
 		reply_end(block, &writer, false);
 		return;
 	}
-	rr_log_peer(rr_loop_peer_log(request->server->engine->loop), request->peer,
-		"the result of %s for %s %s", request->procedure ? request->procedure->name : "NULL",
-		request->peer,
-		block->unwrappable ? "cannot be protected, and is not sent" : "does not fit its reply");
+	reply_complain(block);
 	/* RFC 2203, 5.3.3.4.4: "a failure results in no RPC response being sent." */
 	if (block->unwrappable)
 		rr_block_drop(block);

@@ -205,7 +205,7 @@ rr_gate_same_user(const struct rr_vfs_identity *a, const struct rr_vfs_identity 
 			       a->caller.group_count * sizeof(a->caller.groups[0])) == 0);
 }
 
-/* Returns the flavor by which the caller was authenticated, as rules name it (RR_RIGHT_SYS, RR_RIGHT_NONE);
+/* Returns the flavor by which the caller was authenticated, as rules name it (RR_RIGHT_SYS, ...);
  * 0 if no rule can name it. */
 static uint8_t
 gate_flavor(const struct rr_caller *who)
@@ -213,6 +213,10 @@ gate_flavor(const struct rr_caller *who)
 	switch (who->flavor) {
 	case RR_AUTH_SYS: return RR_RIGHT_SYS;
 	case RR_AUTH_NONE: return RR_RIGHT_NONE;
+	case RR_RPCSEC_GSS:
+		return who->protection == RR_CALLER_PRIVACY     ? RR_RIGHT_KRB5P
+		       : who->protection == RR_CALLER_INTEGRITY ? RR_RIGHT_KRB5I
+								: RR_RIGHT_KRB5;
 	default: return 0;
 	}
 }

@@ -9,6 +9,7 @@
 
 #include "vfs/rules_private.h"
 #include "vfs/vfs.h"
+#include "wire/gss.h"
 
 /* The rules of one export, sorted: of the rules that match a caller, the first one counts. */
 struct rules_of_export {
@@ -151,6 +152,40 @@ rr_rules_add(struct rr_rules *rules, uint32_t number, const char *text, const st
 	if (error == -RPCRDMA_ERR_LIMIT)
 		return rr_fail(why, error, "there are more than %d rules", RR_RULES_MAX);
 	return error ? rr_fail(why, error, "no memory for rules") : 0;
+}
+
+uint32_t
+rr_right_flavors(const struct rr_right *right, uint32_t flavors[RR_RIGHT_FLAVORS])
+{
+	static const struct {
+		uint8_t bit;
+		uint32_t number;
+	} all[RR_RIGHT_FLAVORS] = { { RR_RIGHT_SYS, RR_AUTH_SYS }, { RR_RIGHT_KRB5, RR_FLAVOR_KRB5 },
+		{ RR_RIGHT_KRB5I, RR_FLAVOR_KRB5I }, { RR_RIGHT_KRB5P, RR_FLAVOR_KRB5P },
+		{ RR_RIGHT_NONE, RR_AUTH_NONE } };
+	uint8_t left = right->flavors;
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < RR_RIGHT_FLAVORS; i++)
+		for (uint32_t j = 0; j < RR_RIGHT_FLAVORS; j++)
+			if (all[j].bit == right->order[i] && left & all[j].bit) {
+				left &= (uint8_t)~all[j].bit;
+				flavors[count++] = all[j].number;
+			}
+	for (uint32_t j = 0; j < RR_RIGHT_FLAVORS; j++)
+		if (left & all[j].bit)
+			flavors[count++] = all[j].number;
+	return count;
+}
+
+bool
+rr_rules_want_kerberos(const struct rr_rules *rules)
+{
+	for (uint32_t i = 0; i < rules->export_count; i++)
+		for (uint32_t j = 0; j < rules->exports[i].count; j++)
+			if (rules->exports[i].rules[j].right.flavors & RR_RIGHT_KERBEROS)
+				return true;
+	return false;
 }
 
 bool

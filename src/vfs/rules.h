@@ -19,8 +19,17 @@
 
 enum rr_squash { RR_SQUASH_ROOT, RR_SQUASH_NONE, RR_SQUASH_ALL };
 
-enum { RR_RIGHT_SYS = 1, RR_RIGHT_NONE = 2 }; /* flavors: AUTH_SYS, AUTH_NONE */
-enum { RR_RIGHT_V3 = 1, RR_RIGHT_V4 = 2 };    /* versions of NFS */
+/* Flavors: AUTH_SYS, AUTH_NONE, and RPCSEC_GSS with Kerberos and the services none, integrity and privacy. */
+enum {
+	RR_RIGHT_SYS = 1,
+	RR_RIGHT_NONE = 2,
+	RR_RIGHT_KRB5 = 4,
+	RR_RIGHT_KRB5I = 8,
+	RR_RIGHT_KRB5P = 16,
+	RR_RIGHT_KERBEROS = RR_RIGHT_KRB5 | RR_RIGHT_KRB5I | RR_RIGHT_KRB5P,
+	RR_RIGHT_FLAVORS = 5 /* how many there are */
+};
+enum { RR_RIGHT_V3 = 1, RR_RIGHT_V4 = 2 }; /* versions of NFS */
 /* What protects the connection: bit s for the enum rr_security s. */
 enum { RR_RIGHT_PLAIN = 1, RR_RIGHT_TLS = 2, RR_RIGHT_MTLS = 4, RR_RIGHT_SECURITIES = 7 };
 
@@ -29,8 +38,10 @@ struct rr_right {
 	enum rr_squash squash;
 	uint32_t anon_uid, anon_gid; /* the user and group of squashed callers, and of AUTH_NONE */
 	bool read_only;
-	bool secure;      /* callers over TCP must have a port below 1024 */
-	uint8_t flavors;  /* RR_RIGHT_SYS, RR_RIGHT_NONE */
+	bool secure;     /* callers over TCP must have a port below 1024 */
+	uint8_t flavors; /* RR_RIGHT_SYS, ... */
+	/* The flavors that a rule tells clients first, in this order; 0 behind them. */
+	uint8_t order[RR_RIGHT_FLAVORS];
 	uint8_t versions; /* RR_RIGHT_V3, RR_RIGHT_V4 */
 	uint8_t xprtsec;  /* RR_RIGHT_PLAIN, RR_RIGHT_TLS, RR_RIGHT_MTLS */
 };
@@ -73,6 +84,13 @@ int rr_rules_add(struct rr_rules *rules, uint32_t number, const char *text, cons
 /* Applies a list of options ("rw,sync") to right, which can then be the defaults of several clients. The list
  * may be empty. Errors: INVAL, with the reason in why. */
 int rr_rules_options(const char *words, struct rr_right *right, struct rr_text *why);
+
+/* Lists the flavors of a right in their order, as MOUNT names them (RFC 2623, 2.2.2: the pseudo-flavors of
+ * Kerberos). Returns how many there are. */
+uint32_t rr_right_flavors(const struct rr_right *right, uint32_t flavors[RR_RIGHT_FLAVORS]);
+
+/* Tells whether a rule has flavors of Kerberos. */
+bool rr_rules_want_kerberos(const struct rr_rules *rules);
 
 /* Tells whether each rule admits connections with some protection of those that are offered (RR_RIGHT_PLAIN,
  * ...). If not, writes into why which client could never come in. */

@@ -103,12 +103,15 @@ option_anongid(struct rr_right *right, const char *value)
 }
 
 /* Parses a list of words with colons between them, such as "sys:none", and sets one bit of *bits for each
- * word: bit 0 for the word names[0], bit 1 for names[1]. NULL is behind the last name. Returns false if the
- * list has any other word. */
+ * word: bit 0 for the word names[0], bit 1 for names[1]. NULL is behind the last name. order: as many octets
+ * as there are names, which get the bits in the order of the words, and 0 behind them; NULL: the order does
+ * not count. Returns false if the list has any other word. */
 static bool
-option_bits(const char *value, const char *const *names, uint8_t *bits)
+option_bits(const char *value, const char *const *names, uint8_t *bits, uint8_t *order)
 {
 	*bits = 0;
+	for (unsigned i = 0; order && names[i]; i++)
+		order[i] = 0;
 	for (;;) {
 		size_t length = strcspn(value, ":");
 		uint8_t bit = 0;
@@ -116,6 +119,8 @@ option_bits(const char *value, const char *const *names, uint8_t *bits)
 		for (unsigned i = 0; names[i]; i++)
 			if (strlen(names[i]) == length && memcmp(names[i], value, length) == 0)
 				bit = (uint8_t)(1u << i);
+		if (order && !(*bits & bit))
+			*order++ = bit;
 		*bits |= bit;
 		if (!bit || !value[length])
 			return bit != 0;
@@ -126,9 +131,9 @@ option_bits(const char *value, const char *const *names, uint8_t *bits)
 static bool
 option_sec(struct rr_right *right, const char *value)
 {
-	static const char *const names[] = { "sys", "none", NULL };
+	static const char *const names[] = { "sys", "none", "krb5", "krb5i", "krb5p", NULL };
 
-	return option_bits(value, names, &right->flavors);
+	return option_bits(value, names, &right->flavors, right->order);
 }
 
 static bool
@@ -136,7 +141,7 @@ option_vers(struct rr_right *right, const char *value)
 {
 	static const char *const names[] = { "3", "4", NULL };
 
-	return option_bits(value, names, &right->versions);
+	return option_bits(value, names, &right->versions, NULL);
 }
 
 static bool
@@ -144,7 +149,7 @@ option_xprtsec(struct rr_right *right, const char *value)
 {
 	static const char *const names[] = { "none", "tls", "mtls", NULL };
 
-	return option_bits(value, names, &right->xprtsec);
+	return option_bits(value, names, &right->xprtsec, NULL);
 }
 
 /* Accepts the option fsid= without any effect, because file handles are made without an fsid. Returns false
@@ -170,7 +175,7 @@ static const struct option_word option_words[] = {
 	{ "all_squash", option_all_squash, NULL },
 	{ "anonuid", option_anonuid, "a number up to 4294967294" },
 	{ "anongid", option_anongid, "a number up to 4294967294" },
-	{ "sec", option_sec, "sys, none, or sys:none" },
+	{ "sec", option_sec, "sys, none, krb5, krb5i, krb5p, or several of them as krb5:krb5i:krb5p" },
 	{ "vers", option_vers, "3, 4, or 3:4" },
 	{ "xprtsec", option_xprtsec, "none, tls, mtls, or several of them as none:tls:mtls" },
 	{ "secure", option_secure, NULL },

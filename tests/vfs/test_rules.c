@@ -125,8 +125,8 @@ what_is_not_known_is_refused_with_what_is(void **state)
 	refuses("*(anonuid=4294967295)", "a number");
 	refuses("*(anonuid=99999999999)", "a number");
 	refuses("*(anongid=12x)", "a number");
-	refuses("*(sec=krb5)", "sys, none");
-	refuses("*(sec=sys:krb5)", "sys, none");
+	refuses("*(sec=krb4)", "sys, none, krb5");
+	refuses("*(sec=sys:spkm3)", "sys, none, krb5");
 	refuses("*(sec=sys:)", "sys, none");
 	refuses("*(vers=2)", "3, 4");
 	refuses("*(xprtsec=ssl)", "none:tls:mtls");

@@ -72,4 +72,33 @@ bool rr_gss_seal(struct rr_gss_context *context, enum rr_gss_worker worker, void
 bool rr_gss_open(struct rr_gss_context *context, enum rr_gss_worker worker, void *token, size_t size,
 	void **data, size_t *data_size);
 
+/* ---- The accepting side ---- */
+
+struct rr_gss_acceptor;
+
+/* Makes the acceptor of the keytab at this path; NULL: the library's own, which the environment (KRB5_KTNAME)
+ * and krb5.conf name. Looks whether it can be read and has a key of a principal nfs/HOST. It is read again
+ * for each context, so that new keys are taken. Errors, with a text that says what to do: NOTSUP (no
+ * Kerberos), INVAL (the keytab), NOMEM. */
+int rr_gss_acceptor_new(const char *keytab, struct rr_gss_acceptor **acceptor, struct rr_text *text);
+void rr_gss_acceptor_free(struct rr_gss_acceptor *acceptor); /* acceptor may be NULL */
+
+/* What came of a token of a client. */
+struct rr_gss_accepted {
+	uint32_t major, minor;               /* as RFC 2203, 5.2.3.1, has them */
+	struct rr_gss_token token;           /* for the client */
+	struct rr_gss_context *context;      /* if major is RR_GSS_COMPLETE, else NULL */
+	char principal[RR_GSS_NAME_MAX + 1]; /* of the client, as "alice@REALM" */
+	struct rr_text why;                  /* if there is no context: the reason */
+};
+
+/* Accepts the token by which a client creates a context. The caller frees token and context. It may take
+ * long. */
+void rr_gss_accept(const struct rr_gss_acceptor *acceptor, const void *token, size_t size,
+	struct rr_gss_accepted *accepted);
+
+/* Writes to name the user of this machine that the principal stands for, by the rules of krb5.conf
+ * (auth_to_local). Returns false if it stands for none. It may take long. */
+bool rr_gss_local_name(const char *principal, char *name, size_t size);
+
 #endif

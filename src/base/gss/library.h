@@ -58,6 +58,10 @@ int rr_gss_context_new(
 /* Returns now on that clock. */
 int64_t rr_gss_clock(void);
 
+/* keytab.c: tells whether the keytab (NULL: the library's own) can be read, and has a key of nfs/HOST.
+ * Returns 0 or INVAL, with a text. */
+int rr_gss_keytab_check(const char *keytab, struct rr_text *text);
+
 /* reason.c: writes into text what the statuses of the library mean, and what to do. */
 void rr_gss_reason(uint32_t major, uint32_t minor, struct rr_text *text);
 

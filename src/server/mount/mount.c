@@ -24,22 +24,21 @@ mount_status(nfsstat3 status)
 	}
 }
 
-/* Lists in the result of MNT the flavors of authentication that the export allows this caller, the strongest
- * first. Returns false if there is no memory. */
+/* Lists in the result of MNT the flavors of authentication that the export allows this caller, in the order
+ * of its rule. Returns false if there is no memory. */
 static bool
 mount_list_flavors(struct rr_nfs_work *work, mountres3_ok *ok)
 {
-	static const struct {
-		uint8_t bit;
-		int32_t flavor;
-	} all[] = { { RR_RIGHT_SYS, RR_AUTH_SYS }, { RR_RIGHT_NONE, RR_AUTH_NONE } };
-	int32_t *values = rr_nfs_alloc(work->request, sizeof(all) / sizeof(all[0]) * sizeof(*values));
+	uint32_t flavors[RR_RIGHT_FLAVORS];
+	int32_t *values = rr_nfs_alloc(work->request, sizeof(flavors));
 
-	for (size_t i = 0; values && i < sizeof(all) / sizeof(all[0]); i++)
-		if (work->op.walk.flavors & all[i].bit)
-			values[ok->auth_flavors.count++] = all[i].flavor;
 	ok->auth_flavors.values = values;
-	return values != NULL;
+	if (!values)
+		return false;
+	ok->auth_flavors.count = rr_right_flavors(&work->op.walk.right, flavors);
+	for (uint32_t i = 0; i < ok->auth_flavors.count; i++)
+		values[i] = (int32_t)flavors[i];
+	return true;
 }
 
 static void
@@ -83,7 +82,7 @@ mount_export(struct rr_nfs_work *work, uint32_t *number)
 		rr_gate_log_refusal(gate, &caller, *number);
 		return RR_VFS_ACCESS;
 	}
-	walk->flavors = rule->right.flavors;
+	walk->right = rule->right;
 	/* MNT may be called with any flavor: its result lists the flavors that the export accepts. */
 	rr_gate_identify(caller.who, &rule->right, &work->identity);
 	return RR_VFS_OK;

@@ -32,7 +32,7 @@ struct rr_nfs_walk {
 	struct rr_vfs_lookup lookup; /* of the present component */
 	struct rr_vfs_handle at;     /* the directory that was reached */
 	struct rpcrdma_bytes rest;   /* the components that are left */
-	uint8_t flavors;             /* RR_RIGHT_*: those that the caller may use in the export */
+	struct rr_right right;       /* of the caller in the export */
 };
 
 /* The handles of a call; NULL: the call has no such handle. */

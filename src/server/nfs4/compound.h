@@ -244,9 +244,9 @@ enum rr_gate_answer rr_nfs4_ask(struct rr_nfs4_compound *c, const struct rr_nfs4
  * returned. */
 nfsstat4 rr_nfs4_security_put(const struct rr_nfs4_compound *c, enum rr_gate_answer answer);
 
-/* Lists the flavors with which the caller may use the current filehandle, and returns their number. */
-enum { RR_NFS4_FLAVORS = 2 };
-uint32_t rr_nfs4_security_flavors(struct rr_nfs4_compound *c, uint32_t flavors[RR_NFS4_FLAVORS]);
+/* Lists the flavors with which the caller may use the current filehandle, in the order of rr_right_flavors(),
+ * and returns their number. */
+uint32_t rr_nfs4_security_flavors(struct rr_nfs4_compound *c, uint32_t flavors[RR_RIGHT_FLAVORS]);
 
 /* Asks the gate as rr_nfs4_ask() does and returns a status for the operation: NFS4_OK, NFS4ERR_ACCESS or
  * NFS4ERR_WRONGSEC. If the gate refuses an operation for which the RFCs allow neither error, returns NFS4_OK,

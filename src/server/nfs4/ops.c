@@ -14,8 +14,16 @@
  */
 
 /* Octets of parts of results. OPS_STATUS: number and status of an operation; OPS_BITMAP: a bitmap4 of
- * attributes; OPS_DELEGATION: a read delegation. */
-enum { OPS_STATUS = 8, OPS_STATEID = 16, OPS_CINFO = 20, OPS_BITMAP = 16, OPS_DELEGATION = 36 };
+ * attributes; OPS_DELEGATION: a read delegation. OPS_SECINFO: five flavors, three of them with a mechanism of
+ * nine octets, a quality and a service. */
+enum {
+	OPS_STATUS = 8,
+	OPS_STATEID = 16,
+	OPS_CINFO = 20,
+	OPS_BITMAP = 16,
+	OPS_DELEGATION = 36,
+	OPS_SECINFO = OPS_STATUS + 4 + 5 * 4 + 3 * (4 + 12 + 4 + 4)
+};
 
 /* The minor version of the call is not known here: minor version 2 has all attributes. */
 static uint32_t
@@ -106,7 +114,7 @@ const struct rr_nfs4_operation rr_nfs4_operations[OP_REMOVEXATTR + 1] = {
 		.pseudo = NFS4ERR_ROFS },
 	[OP_RESTOREFH] = { rr_op_restorefh, SAVED | BRIEF, OPS_STATUS },
 	[OP_SAVEFH] = { rr_op_savefh, FH | BRIEF, OPS_STATUS },
-	[OP_SECINFO] = { rr_op_secinfo, FH, OPS_STATUS + 12 },
+	[OP_SECINFO] = { rr_op_secinfo, FH, OPS_SECINFO },
 	[OP_SETATTR] = { rr_op_setattr, FH | VFS | CHANGES | RECALLS, OPS_STATUS + OPS_BITMAP,
 		.pseudo = NFS4ERR_ROFS },
 	[OP_VERIFY] = { rr_op_verify, FH, OPS_STATUS },
@@ -117,7 +125,7 @@ const struct rr_nfs4_operation rr_nfs4_operations[OP_REMOVEXATTR + 1] = {
 	[OP_CREATE_SESSION] = { rr_op_create_session, FIRST, OPS_STATUS + 92 },
 	[OP_DESTROY_SESSION] = { rr_op_destroy_session, FIRST, OPS_STATUS },
 	[OP_FREE_STATEID] = { rr_op_free_stateid, CHANGES, OPS_STATUS },
-	[OP_SECINFO_NO_NAME] = { rr_op_secinfo_no_name, FH, OPS_STATUS + 12 },
+	[OP_SECINFO_NO_NAME] = { rr_op_secinfo_no_name, FH, OPS_SECINFO },
 	[OP_SEQUENCE] = { rr_op_sequence, FIRST | FILLS | BRIEF, OPS_STATUS + 36 },
 	[OP_TEST_STATEID] = { rr_op_test_stateid, 0, 0, ops_test_stateid_estimate },
 	[OP_DESTROY_CLIENTID] = { rr_op_destroy_clientid, FIRST, OPS_STATUS },

@@ -52,23 +52,35 @@ rr_nfs4_security_put(const struct rr_nfs4_compound *c, enum rr_gate_answer answe
 	return NFS4ERR_WRONGSEC;
 }
 
+/* Lists the flavors of all exports that the caller may use: what the pseudo root may be used with. If there
+ * is no such export, lists those that need no keys. */
+static uint32_t
+security_union(struct rr_nfs4_compound *c, uint32_t flavors[RR_RIGHT_FLAVORS])
+{
+	struct rr_right all = { 0 };
+
+	for (uint32_t i = 0; i < c->server->vfs->export_count; i++) {
+		const struct rr_rule *rule = rr_gate_rule(c->server->gate, &c->caller, i);
+
+		all.flavors |= rule ? rule->right.flavors : 0;
+	}
+	if (!all.flavors)
+		all.flavors = RR_RIGHT_SYS | RR_RIGHT_NONE;
+	return rr_right_flavors(&all, flavors);
+}
+
 uint32_t
-rr_nfs4_security_flavors(struct rr_nfs4_compound *c, uint32_t flavors[RR_NFS4_FLAVORS])
+rr_nfs4_security_flavors(struct rr_nfs4_compound *c, uint32_t flavors[RR_RIGHT_FLAVORS])
 {
 	const struct rpcrdma_bytes handle = { c->current.handle.data, c->current.handle.length };
 	struct rr_vfs *vfs = c->server->vfs;
 	const struct rr_rule *rule = NULL;
-	uint32_t number, count = 0;
+	uint32_t number;
 
 	if (c->current.kind == RR_NFS4_FH_VFS) {
 		number = rr_vfs_export_of(vfs, handle);
-		/* NULL: no rule names the caller, or the handle lies in no export. Then each flavor is
-		 * listed, as in the pseudo root. */
+		/* NULL: no rule names the caller, or the handle lies in no export. */
 		rule = number < vfs->export_count ? rr_gate_rule(c->server->gate, &c->caller, number) : NULL;
 	}
-	if (!rule || rule->right.flavors & RR_RIGHT_SYS)
-		flavors[count++] = AUTH_SYS;
-	if (!rule || rule->right.flavors & RR_RIGHT_NONE)
-		flavors[count++] = AUTH_NONE;
-	return count;
+	return rule ? rr_right_flavors(&rule->right, flavors) : security_union(c, flavors);
 }

@@ -12,12 +12,17 @@
 #include <unistd.h>
 
 #include "base/address.h"
+#include "rpc/auth/gss_server.h"
 #include "rpc/server.h"
 #include "tool/report.h"
 #include "tool/serve/serve.h"
 
 /* Octets of a host and port as text: a name of this machine, or an address. */
 enum { SERVE_HOST = HOST_NAME_MAX + 8 };
+
+/* Octets of data in a reply of which a flavor (krb5i, krb5p) forbids that data travels outside of the stream.
+ */
+enum { SERVE_WHOLE = 1 << 20 };
 
 /* All that the threads share. */
 struct serve_run {
@@ -28,6 +33,7 @@ struct serve_run {
 	struct rr_nfs4_shared *shared4;   /* NULL: version 4 is not served */
 	struct rr_nlm_shared *shared_nlm; /* the locks of version 3; NULL: version 3 is not served */
 	struct rr_drc *drc;               /* the duplicate request cache */
+	struct rr_gss_shared *gss;        /* NULL: RPCSEC_GSS is not served */
 	struct rr_mounts *mounts;         /* the clients that have mounted directories (MOUNT) */
 	struct rr_serve_rules *fresh;     /* the rules which clients may use the exports: reload.c */
 };
@@ -43,6 +49,7 @@ struct serve_service {
 	struct rr_nfs4_server *nfs4;    /* version 4; NULL: it is not served */
 	struct rr_nlm_server *nlm;      /* the locks of version 3; NULL: it is not served */
 	struct rr_nfs4_shared *shared4; /* NULL: version 4 is not served */
+	struct rr_gss_server *gss;      /* NULL: RPCSEC_GSS is not served */
 	struct rpcrdma_server *server;
 	struct rr_service services[RR_NFS_SERVICES + RR_NLM_SERVICES + 1];
 	uint32_t service_count;
@@ -140,6 +147,13 @@ serve_make(void *ctx, struct rpcrdma_engine *engine, void **result)
 	if (status != RR_EXIT_OK)
 		return status;
 	config.drc = run->drc;
+	if (run->gss) {
+		if (rr_gss_server_new(engine, run->gss, &service->gss, &text) < 0)
+			return rr_tool_fail(run->tool, "%s", text.text);
+		config.auths = service->gss->auths;
+		config.crew = service->gss->crew;
+		config.reply_max += SERVE_WHOLE;
+	}
 	if (rr_server_new(engine, &config, service->services, service->service_count, &service->server) < 0)
 		return rr_tool_fail(run->tool, "out of memory");
 	status = serve_listen_all(run->tool, serve, service->server);
@@ -281,8 +295,8 @@ serve_is_idle(const void *service)
 	return rr_server_idle(((const struct serve_service *)service)->server);
 }
 
-/* Returns how many operations of this thread's storage, and questions to the directory of users, have not
- * ended. */
+/* Returns how many operations of this thread's storage, questions to the directory of users, and contexts of
+ * Kerberos in the making have not ended. */
 static uint32_t
 serve_under_way(const struct serve_service *service)
 {
@@ -290,7 +304,8 @@ serve_under_way(const struct serve_service *service)
 
 	if (service->vfs)
 		rr_vfs_counters(service->vfs, &counters);
-	return counters.under_way + rr_idmap_under_way(service->idmap);
+	return counters.under_way + rr_idmap_under_way(service->idmap) +
+	       (service->gss ? service->gss->creation_count : 0);
 }
 
 /* The most opens for locks and shares of version 3. */
@@ -339,6 +354,7 @@ serve_free(void *ctx)
 	rr_nfs_server_free(service->nfs);
 	rr_nfs4_server_free(service->nfs4);
 	rr_nlm_server_free(service->nlm);
+	rr_gss_server_free(service->gss);
 	rr_gate_end(&service->gate);
 	rr_free(service->engine->env, service);
 }
@@ -476,6 +492,9 @@ rr_serve_run(const struct rr_tool *tool, struct rr_serve *serve)
 	/* The locks of version 3 come first: version 4 has a grace period where their hosts may reclaim. */
 	if (status == RR_EXIT_OK)
 		status = serve_make_shared4(&run);
+	if (status == RR_EXIT_OK && serve->kerberos &&
+		rr_gss_shared_new(&rr_env_system, serve->keytab, &run.gss, &text) < 0)
+		status = rr_tool_fail(tool, "%s", text.text);
 	if (status == RR_EXIT_OK)
 		status = rr_serve_rules_new(tool, serve, &run.fresh);
 	if (status == RR_EXIT_OK && serve->provider->begin(serve, &run.shared, &text) < 0)
@@ -486,6 +505,7 @@ rr_serve_run(const struct rr_tool *tool, struct rr_serve *serve)
 	rr_nlm_shared_free(run.shared_nlm);
 	rr_locks_free(run.locks);
 	serve->provider->end(run.shared);
+	rr_gss_shared_free(run.gss);
 	rr_drc_free(run.drc);
 	rr_mounts_free(run.mounts);
 	rr_serve_rules_free(run.fresh);

@@ -120,6 +120,11 @@ static const struct rr_option serve_options[] = {
 		.help = "where the key of file handles is kept",
 		.kind = RR_OPTION_TEXT,
 		.at = offsetof(struct rr_serve, key_path) },
+	{ .name = "keytab",
+		.argument = "FILE",
+		.help = "take Kerberos, with the key of nfs/HOST in this keytab",
+		.kind = RR_OPTION_TEXT,
+		.at = offsetof(struct rr_serve, keytab) },
 	{ .name = "state",
 		.argument = "DIR",
 		.help = "where it is kept which clients may reclaim locks after a restart",
@@ -235,6 +240,8 @@ serve_complete(const struct rr_tool *tool, struct rr_serve *serve, int argc, cha
 	if (serve->rpcbind.socket && serve->tcp_port == 0 && !serve->rpcbind.rdma)
 		return rr_tool_usage(
 			tool, "--rpcbind registers TCP, and there is none; --rpcbind-rdma registers RDMA");
+	if (serve->keytab)
+		serve->right.flavors |= RR_RIGHT_KERBEROS;
 	status = serve_operands(tool, serve, argc, argv);
 	if (status == RR_EXIT_OK)
 		status = rr_serve_rules(tool, serve);
@@ -244,6 +251,10 @@ serve_complete(const struct rr_tool *tool, struct rr_serve *serve, int argc, cha
 			rr_tool_secure_offers(serve->running ? &serve->running->secure : &serve->secure),
 			&text))
 		return rr_tool_usage(tool, "%s", text.text);
+	serve->kerberos = serve->keytab || rr_rules_want_kerberos(serve->rules);
+	if (status == RR_EXIT_OK && serve->kerberos && serve->running && !serve->running->kerberos)
+		return rr_tool_usage(
+			tool, "sec=krb5 needs a server that was started with --keytab, or with such a rule");
 	/* If a server is running, the exports of the new configuration stand at the indices that they have
 	 * there, and export_count stays 0. */
 	if (status == RR_EXIT_OK && serve->tree.export_count == 0 && !serve->running)

@@ -46,6 +46,9 @@ struct rr_serve {
 	struct rr_option_config config;
 	struct rr_rpcbind rpcbind;
 	struct rr_tool_secure secure;
+	const char
+		*keytab; /* of Kerberos; NULL: that of the environment, if a rule has flavors of Kerberos */
+	bool kerberos;   /* RPCSEC_GSS is served */
 	/* The arguments of exports. NULL: there is no such export in this configuration. */
 	char *texts[RR_SERVE_EXPORTS];
 	unsigned lines[RR_SERVE_EXPORTS]; /* their lines in the file; 0: an operand of the command line */

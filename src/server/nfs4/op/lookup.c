@@ -4,6 +4,7 @@
 
 #include "server/nfs4/ops.h"
 #include "server/nfs4/support.h"
+#include "wire/gss.h"
 
 /* Returns the error for an object that is not a directory: NFS4ERR_SYMLINK for a symbolic link, else
  * NFS4ERR_NOTDIR. RFC 8881 demands this of LOOKUP (18.13.3). For LOOKUPP the table in 15.2 has
@@ -163,22 +164,38 @@ rr_op_lookupp(struct rr_nfs4_compound *c)
 
 /* ---- Flavors ---- */
 
+/* Kerberos version 5: RFC 8881, 2.2.1.1.1.2.1: "1.2.840.113554.1.2.2", in the octets that the encoding of
+ * ASN.1 has for it, without those of its type and length: so Linux has it at both ends. */
+static const uint8_t lookup_krb5[] = { 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x12, 0x01, 0x02, 0x02 };
+
+/* Stores a flavor, which rr_right_flavors() has listed, as SECINFO tells it. */
+static void
+lookup_tell_flavor(uint32_t flavor, secinfo4 *told)
+{
+	told->flavor = flavor;
+	if (flavor < RR_FLAVOR_KRB5 || flavor > RR_FLAVOR_KRB5P)
+		return;
+	told->flavor = RPCSEC_GSS;
+	told->u.flavor_info = (rpcsec_gss_info){ .oid = { lookup_krb5, sizeof(lookup_krb5) },
+		.service = (rpc_gss_svc_t)(RR_GSS_SVC_NONE + (flavor - RR_FLAVOR_KRB5)) };
+}
+
 /* Fills the result of SECINFO or SECINFO_NO_NAME with the security flavors that the caller may use. After
  * that there is no current filehandle: RFC 8881, 18.29.3 and 18.45.3: "On success, the current filehandle is
  * consumed". */
 static uint32_t
 op_secinfo_answer(struct rr_nfs4_compound *c)
 {
-	uint32_t flavors[RR_NFS4_FLAVORS];
+	uint32_t flavors[RR_RIGHT_FLAVORS];
 	/* The result of SECINFO_NO_NAME is of the same type, in the same place. */
 	SECINFO4resok *ok = &c->res.u.opsecinfo.u.resok4;
 
-	ok->values = rr_nfs4_alloc(c, RR_NFS4_FLAVORS * sizeof(*ok->values));
+	ok->values = rr_nfs4_alloc(c, RR_RIGHT_FLAVORS * sizeof(*ok->values));
 	if (!ok->values)
 		return NFS4ERR_DELAY;
 	ok->count = rr_nfs4_security_flavors(c, flavors);
 	for (uint32_t i = 0; i < ok->count; i++)
-		ok->values[i].flavor = flavors[i];
+		lookup_tell_flavor(flavors[i], &ok->values[i]);
 	c->current.kind = RR_NFS4_FH_NONE;
 	return NFS4_OK;
 }

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RR_RPC_AUTH_GSS_USER_H
+#define RR_RPC_AUTH_GSS_USER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* The user of this machine that a principal of Kerberos stands for. */
+
+enum { RR_GSS_GROUPS = 1024 }; /* the most groups that a user has here */
+
+struct rr_gss_user {
+	bool known; /* false: the principal stands for nobody, and the rest is 0 */
+	uint32_t uid, gid, group_count;
+	uint32_t *groups; /* in rising order, without UINT32_MAX; rr_gss_user_free() frees them */
+};
+
+/* Looks up the principal's user, by libkrb5's rules, and the user's groups, by nsswitch.conf. It may take
+ * long. */
+void rr_gss_user_find(const char *principal, struct rr_gss_user *user);
+void rr_gss_user_free(struct rr_gss_user *user);
+
+#endif
