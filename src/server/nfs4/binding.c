@@ -153,9 +153,8 @@ binding_session(const struct rr_nfs4_sessions *sessions, const struct rr_caller 
 
 	if (!session || rr_nfs4_client_is_of(session->client, caller, &conn->origin))
 		return session;
-	return rr_nfs4_bound(session, conn) && rr_caller_same_principal(&session->client->principal, caller)
-		       ? session
-		       : NULL;
+	return rr_nfs4_bound(session, conn) && rr_nfs4_client_may_manage(session->client, caller) ? session
+												  : NULL;
 }
 
 /*

@@ -244,6 +244,10 @@ enum rr_gate_answer rr_nfs4_ask(struct rr_nfs4_compound *c, const struct rr_nfs4
  * returned. */
 nfsstat4 rr_nfs4_security_put(const struct rr_nfs4_compound *c, enum rr_gate_answer answer);
 
+/* Tells whether the caller may send this operation for the opens and locks of others, and with a flavor that
+ * the export does not have, as the client has SP4_MACH_CRED. */
+bool rr_nfs4_machine_may(const struct rr_nfs4_compound *c, uint32_t op);
+
 /* Lists the flavors with which the caller may use the current filehandle, in the order of rr_right_flavors(),
  * and returns their number. */
 uint32_t rr_nfs4_security_flavors(struct rr_nfs4_compound *c, uint32_t flavors[RR_RIGHT_FLAVORS]);

@@ -121,7 +121,7 @@ const struct rr_nfs4_operation rr_nfs4_operations[OP_REMOVEXATTR + 1] = {
 	[OP_WRITE] = { rr_op_write, FH | VFS | CHANGES | FILLS, OPS_STATUS + 16, .pseudo = NFS4ERR_ISDIR },
 	[OP_BACKCHANNEL_CTL] = { rr_op_backchannel_ctl, CHANGES, OPS_STATUS },
 	[OP_BIND_CONN_TO_SESSION] = { rr_op_bind_conn_to_session, FIRST, OPS_STATUS + 24 },
-	[OP_EXCHANGE_ID] = { rr_op_exchange_id, FIRST, OPS_STATUS + 128 },
+	[OP_EXCHANGE_ID] = { rr_op_exchange_id, FIRST, OPS_STATUS + 128 + 2 * OPS_BITMAP },
 	[OP_CREATE_SESSION] = { rr_op_create_session, FIRST, OPS_STATUS + 92 },
 	[OP_DESTROY_SESSION] = { rr_op_destroy_session, FIRST, OPS_STATUS },
 	[OP_FREE_STATEID] = { rr_op_free_stateid, CHANGES, OPS_STATUS },

@@ -36,6 +36,14 @@ security_may_follow(const nfs_argop4 *next)
 	}
 }
 
+/* RFC 8881, 2.10.8.3: the client "can specify a list of operations that the server MUST allow using the
+ * machine credential". */
+bool
+rr_nfs4_machine_may(const struct rr_nfs4_compound *c, uint32_t op)
+{
+	return c->client && rr_nfs4_client_must_allow(c->client, c->caller.who, op);
+}
+
 /*
  * Returns the status of an operation that has set the current filehandle: NFS4ERR_WRONGSEC if the caller uses
  * a wrong security flavor, as the gate has said in `answer`, and the next operation needs the right flavor;
@@ -47,7 +55,8 @@ rr_nfs4_security_put(const struct rr_nfs4_compound *c, enum rr_gate_answer answe
 {
 	const nfs_argop4 *next = security_next(c);
 
-	if (answer != RR_GATE_FLAVOR || !next || security_may_follow(next))
+	if (answer != RR_GATE_FLAVOR || !next || security_may_follow(next) ||
+		rr_nfs4_machine_may(c, next->argop))
 		return NFS4_OK;
 	return NFS4ERR_WRONGSEC;
 }

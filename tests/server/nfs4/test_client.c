@@ -119,6 +119,48 @@ another_principal_is_refused_while_there_is_state_in_a_lease(void **state)
 	assert_int_equal(other->phase, RR_NFS4_UNCONFIRMED);
 }
 
+/* 18.35.3: "the result spo_must_enforce MUST include the operations the client requested from that set." What
+ * the machine proves needs integrity, and operations that let go of state are allowed to it. */
+static void
+a_machine_that_proves_itself_manages_its_client_alone(void **state)
+{
+	static const struct rr_caller machine = { RR_RPCSEC_GSS, RR_CALLER_INTEGRITY,
+		.principal = "host/a@HERE" },
+				      open = { RR_RPCSEC_GSS, RR_CALLER_OPEN, .principal = "host/a@HERE" },
+				      alice = { RR_RPCSEC_GSS, RR_CALLER_PRIVACY, .principal = "alice@HERE" };
+	/* What Linux sends. */
+	uint32_t enforce[] = { 0, 0x02001e00, 0, 0 }, allow[] = { 0x00204130, 0x00982042, 0, 0 };
+	const state_protect_ops4 asked = { { 4, enforce }, { 4, allow } };
+	client_owner4 owner = { .co_ownerid = { "a", 1 } };
+	struct rr_nfs4_exchange exchange = { &owner, &machine, .machine = &asked };
+	struct world *world = *state;
+	struct rr_nfs4_client *client;
+
+	assert_int_equal(rr_nfs4_exchange_id(&world->clients, &exchange, world->now, &client), NFS4_OK);
+	rr_nfs4_client_confirm(client, world->now);
+	assert_true(client->machine);
+	assert_int_equal(client->machine_ops.enforce[0], 0);
+	assert_int_equal(client->machine_ops.enforce[1], 0x02001e00);
+	/* As knfsd answers: CLOSE, DELEGRETURN, LOCKU, OPEN_DOWNGRADE, FREE_STATEID, TEST_STATEID. */
+	assert_int_equal(client->machine_ops.allow[0], 0x00204110);
+	assert_int_equal(client->machine_ops.allow[1], 0x00802000);
+	assert_true(rr_nfs4_client_may_manage(client, &machine));
+	assert_false(rr_nfs4_client_may_manage(client, &open));
+	assert_false(rr_nfs4_client_may_manage(client, &alice));
+	assert_true(rr_nfs4_client_must_allow(client, &machine, OP_CLOSE));
+	assert_true(rr_nfs4_client_must_allow(client, &machine, OP_FREE_STATEID));
+	assert_false(rr_nfs4_client_must_allow(client, &machine, OP_WRITE));
+	assert_false(rr_nfs4_client_must_allow(client, &machine, 1000));
+	assert_false(rr_nfs4_client_must_allow(client, &open, OP_CLOSE));
+	assert_false(rr_nfs4_client_must_allow(client, &alice, OP_CLOSE));
+	assert_int_equal(exchange_by(world, &owner, &open, true, &client), NFS4ERR_PERM);
+	/* DELEGPURGE of the arguments must be in the result. */
+	enforce[0] = UINT32_C(1) << OP_DELEGPURGE;
+	owner.co_ownerid.data = "b";
+	assert_int_equal(rr_nfs4_exchange_id(&world->clients, &exchange, world->now, &client), NFS4_OK);
+	assert_int_equal(client->machine_ops.enforce[0], enforce[0]);
+}
+
 /* 2.10.8.3: a principal that its flavor names is known by its name, whatever user it is mapped to. */
 static void
 a_principal_with_a_name_is_known_by_the_name(void **state)
@@ -246,6 +288,7 @@ main(void)
 		TEST(an_unconfirmed_record_is_replaced_by_a_new_id),
 		TEST(a_confirmed_record_keeps_its_id),
 		TEST(another_principal_is_refused_while_there_is_state_in_a_lease),
+		TEST(a_machine_that_proves_itself_manages_its_client_alone),
 		TEST(a_principal_with_a_name_is_known_by_the_name),
 		TEST(a_restarted_client_keeps_its_old_record_until_the_new_one_is_confirmed),
 		TEST(an_update_needs_the_confirmed_record_as_it_is),

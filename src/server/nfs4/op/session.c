@@ -6,9 +6,10 @@
 
 #include "server/nfs4/ops.h"
 
-/* Returns NFS4_OK if all flags of the EXCHANGE_ID are known and it asks for SP4_NONE, no state protection;
- * else an error, as this server offers no other kind of protection. RFC 8881, 18.35.3, says of undefined
- * flags: "If they are, the server MUST reject the operation with NFS4ERR_INVAL". */
+/* Returns NFS4_OK if all flags of the EXCHANGE_ID are known and it asks for SP4_NONE, no state protection, or
+ * for SP4_MACH_CRED; else an error, as this server has no SP4_SSV. RFC 8881, 18.35.3, says of undefined
+ * flags: "If they are, the server MUST reject the operation with NFS4ERR_INVAL", and of SP4_MACH_CRED: "the
+ * client MUST use" "RPCSEC_GSS" "with either a service of rpc_gss_svc_integrity or rpc_gss_svc_privacy". */
 static nfsstat4
 op_exchange_check(const struct rr_nfs4_compound *c, const EXCHANGE_ID4args *args)
 {
@@ -16,11 +17,31 @@ op_exchange_check(const struct rr_nfs4_compound *c, const EXCHANGE_ID4args *args
 		return NFS4ERR_INVAL;
 	switch (args->eia_state_protect.spa_how) {
 	case SP4_NONE: return NFS4_OK;
-	/* SP4_MACH_CRED needs RPCSEC_GSS with integrity, which this server does not have. */
-	case SP4_MACH_CRED: return NFS4ERR_INVAL;
+	case SP4_MACH_CRED:
+		return c->caller.who->flavor == RR_RPCSEC_GSS && c->caller.who->protection != RR_CALLER_OPEN
+			       ? NFS4_OK
+			       : NFS4ERR_INVAL;
 	case SP4_SSV: return NFS4ERR_ENCR_ALG_UNSUPP;
 	}
 	return NFS4ERR_INVAL;
+}
+
+/* Says how the state of the client is protected. */
+static void
+op_exchange_protect(
+	struct rr_nfs4_compound *c, const struct rr_nfs4_client *client, state_protect4_r *protect)
+{
+	enum { WORDS = RR_NFS4_OPS_WORDS };
+	uint32_t *words = client->machine ? rr_nfs4_alloc(c, 2 * WORDS * sizeof(*words)) : NULL;
+
+	protect->spr_how = SP4_NONE;
+	if (!words)
+		return;
+	memcpy(words, client->machine_ops.enforce, WORDS * sizeof(*words));
+	memcpy(words + WORDS, client->machine_ops.allow, WORDS * sizeof(*words));
+	protect->spr_how = SP4_MACH_CRED;
+	protect->u.spr_mach_ops = (state_protect_ops4){ { .count = WORDS, .values = words },
+		{ .count = WORDS, .values = words + WORDS } };
 }
 
 /* Fills the result of an EXCHANGE_ID that has succeeded. */
@@ -36,7 +57,7 @@ op_exchange_answer(struct rr_nfs4_compound *c, const struct rr_nfs4_client *clie
 	ok->eir_flags = EXCHGID4_FLAG_USE_NON_PNFS;
 	if (client->phase != RR_NFS4_UNCONFIRMED)
 		ok->eir_flags |= EXCHGID4_FLAG_CONFIRMED_R;
-	ok->eir_state_protect.spr_how = SP4_NONE;
+	op_exchange_protect(c, client, &ok->eir_state_protect);
 	/* RFC 8881, 2.10.4: the identity is the same at all addresses and after a restart, and different from
 	 * that of all other servers. */
 	ok->eir_server_owner.so_major_id = identity;
@@ -58,6 +79,9 @@ rr_op_exchange_id(struct rr_nfs4_compound *c)
 		.owner = &args->eia_clientowner,
 		.caller = c->caller.who,
 		.update = args->eia_flags & EXCHGID4_FLAG_UPD_CONFIRMED_REC_A,
+		.machine = args->eia_state_protect.spa_how == SP4_MACH_CRED
+				   ? &args->eia_state_protect.u.spa_mach_ops
+				   : NULL,
 		.origin = c->connection ? &c->connection->conn.origin : NULL,
 	};
 	struct rr_nfs4_client *client;

@@ -244,6 +244,58 @@ client_new_id(const struct rr_nfs4_clients *clients)
 	return id;
 }
 
+/* ---- SP4_MACH_CRED ---- */
+
+/* What every client gets: RFC 8881, 18.35.3: "Normally, the server's result equals the client's argument, but
+ * the result MAY be different." DELEGPURGE is enforced as well, as nobody may send it here: RFC
+ * 8881, 18.35.3: "the result spo_must_enforce MUST include the operations the client requested from that
+ * set." What may be allowed lets go of state. */
+#define CLIENT_OP(op) (UINT32_C(1) << ((op) % 32))
+static const struct rr_nfs4_machine_ops client_machine_ops = {
+	.enforce = { CLIENT_OP(OP_DELEGPURGE),
+		CLIENT_OP(OP_BIND_CONN_TO_SESSION) | CLIENT_OP(OP_EXCHANGE_ID) |
+			CLIENT_OP(OP_CREATE_SESSION) | CLIENT_OP(OP_DESTROY_SESSION) |
+			CLIENT_OP(OP_DESTROY_CLIENTID) },
+	.allow = { CLIENT_OP(OP_CLOSE) | CLIENT_OP(OP_DELEGRETURN) | CLIENT_OP(OP_LOCKU) |
+			   CLIENT_OP(OP_OPEN_DOWNGRADE),
+		CLIENT_OP(OP_FREE_STATEID) | CLIENT_OP(OP_TEST_STATEID) },
+};
+
+/* Notes what state protection the client has asked for. */
+static void
+client_note_machine(struct rr_nfs4_client *client, const state_protect_ops4 *asked)
+{
+	struct rr_nfs4_machine_ops *ops = &client->machine_ops;
+	const bitmap4 *allow = asked ? &asked->spo_must_allow : NULL;
+	const bitmap4 *enforce = asked ? &asked->spo_must_enforce : NULL;
+
+	client->machine = asked != NULL;
+	if (!asked)
+		return;
+	*ops = client_machine_ops;
+	if (enforce->count == 0 || !(enforce->values[0] & CLIENT_OP(OP_DELEGPURGE)))
+		ops->enforce[0] = 0;
+	for (uint32_t i = 0; i < RR_NFS4_OPS_WORDS; i++)
+		ops->allow[i] &= i < allow->count ? allow->values[i] : 0;
+}
+
+bool
+rr_nfs4_client_may_manage(const struct rr_nfs4_client *client, const struct rr_caller *caller)
+{
+	return rr_caller_same_principal(&client->principal, caller) &&
+	       (!client->machine || caller->protection != RR_CALLER_OPEN);
+}
+
+bool
+rr_nfs4_client_must_allow(const struct rr_nfs4_client *client, const struct rr_caller *caller, uint32_t op)
+{
+	return client->machine && op < 32 * RR_NFS4_OPS_WORDS &&
+	       client->machine_ops.allow[op / 32] & CLIENT_OP(op) &&
+	       rr_nfs4_client_may_manage(client, caller);
+}
+
+/* ---- EXCHANGE_ID ---- */
+
 /* Makes an unconfirmed record for the owner, whose client comes from `origin`, and stores it in *made;
  * another client ends if the table is full. Returns NFS4ERR_DELAY if there is no memory, or no room in the
  * table. */
@@ -265,6 +317,7 @@ client_add_record(struct rr_nfs4_clients *clients, const struct rr_nfs4_exchange
 	}
 	client->table = clients;
 	client->phase = RR_NFS4_UNCONFIRMED;
+	client_note_machine(client, exchange->machine);
 	memcpy(client->verifier, owner->co_verifier, sizeof(client->verifier));
 	client->owner_length = owner->co_ownerid.length;
 	memcpy(client->owner, owner->co_ownerid.data, owner->co_ownerid.length);
@@ -299,7 +352,10 @@ client_update_record(struct rr_nfs4_client *confirmed, const struct rr_nfs4_exch
 		return NFS4ERR_NOT_SAME; /* 8: wrong verifier */
 	if (!rr_caller_same_principal(&confirmed->principal, exchange->caller))
 		return NFS4ERR_PERM; /* 9: wrong principal */
-	return NFS4_OK;              /* 6: update */
+	/* RFC 8881, 2.10.8.3: the operation is in spo_must_enforce. */
+	if (!rr_nfs4_client_may_manage(confirmed, exchange->caller))
+		return NFS4ERR_PERM;
+	return NFS4_OK; /* 6: update */
 }
 
 /*
@@ -378,7 +434,7 @@ bool
 rr_nfs4_client_is_of(const struct rr_nfs4_client *client, const struct rr_caller *caller,
 	const struct rr_nfs4_origin *origin)
 {
-	return rr_caller_same_principal(&client->principal, caller) && client_is_from(client, origin);
+	return rr_nfs4_client_may_manage(client, caller) && client_is_from(client, origin);
 }
 
 /* Returns the confirmed record that the client is to replace; NULL if there is none. */

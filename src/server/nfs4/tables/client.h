@@ -31,6 +31,17 @@
  */
 enum { RR_NFS4_CLIENT_ADDRESSES = 8 };
 
+/*
+ * SP4_MACH_CRED: RFC 8881, 2.10.8.3: the client's machine proves itself, so that nobody else ends its state.
+ * The operations of spo_must_enforce are for the principal that made the record, and for calls that are
+ * protected against changes at least. Those of spo_must_allow may be sent by that principal for the opens and
+ * locks of others, whatever flavors the export has. Both are the first words of a bitmap4.
+ */
+enum { RR_NFS4_OPS_WORDS = 2 };
+struct rr_nfs4_machine_ops {
+	uint32_t enforce[RR_NFS4_OPS_WORDS], allow[RR_NFS4_OPS_WORDS];
+};
+
 enum rr_nfs4_client_phase {
 	RR_NFS4_UNCONFIRMED,
 	RR_NFS4_CONFIRMED,
@@ -51,6 +62,8 @@ struct rr_nfs4_client {
 	enum rr_nfs4_client_phase phase;
 	verifier4 verifier;
 	struct rr_caller principal; /* kept: the caller that made the record */
+	bool machine;               /* the client has SP4_MACH_CRED, with these operations */
+	struct rr_nfs4_machine_ops machine_ops;
 	/* The keys of the addresses that the client has come from (rr_nfs4_origin_key()); a further address
 	 * takes the place of the oldest. */
 	uint64_t addresses[RR_NFS4_CLIENT_ADDRESSES];
@@ -108,8 +121,9 @@ struct rr_nfs4_clients {
 struct rr_nfs4_exchange {
 	const client_owner4 *owner;
 	const struct rr_caller *caller;
-	bool update;                   /* EXCHGID4_FLAG_UPD_CONFIRMED_REC_A */
-	struct rr_nfs4_origin *origin; /* of the connection; NULL: the connection has ended already */
+	bool update;                       /* EXCHGID4_FLAG_UPD_CONFIRMED_REC_A */
+	struct rr_nfs4_origin *origin;     /* of the connection; NULL: the connection has ended already */
+	const state_protect_ops4 *machine; /* the client asks for SP4_MACH_CRED; NULL: for SP4_NONE */
 };
 
 /* Makes an empty table. lease: the lease period in nanoseconds; max: the most clients that the table may
@@ -128,6 +142,12 @@ nfsstat4 rr_nfs4_exchange_id(struct rr_nfs4_clients *clients, const struct rr_nf
 /* Returns the client with this client ID; NULL if there is no such client. */
 struct rr_nfs4_client *rr_nfs4_client_find(const struct rr_nfs4_clients *clients, clientid4 id);
 clientid4 rr_nfs4_client_id(const struct rr_nfs4_client *client);
+
+/* Tells whether the caller may send the operations of spo_must_enforce about the client. */
+bool rr_nfs4_client_may_manage(const struct rr_nfs4_client *client, const struct rr_caller *caller);
+/* Tells whether the caller may send this operation by spo_must_allow. */
+bool rr_nfs4_client_must_allow(
+	const struct rr_nfs4_client *client, const struct rr_caller *caller, uint32_t op);
 
 /* Tells whether the client is that of the caller's principal at the address of this connection. */
 bool rr_nfs4_client_is_of(const struct rr_nfs4_client *client, const struct rr_caller *caller,

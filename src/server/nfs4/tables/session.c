@@ -159,7 +159,7 @@ rr_nfs4_destroy_session(struct rr_nfs4_sessions *sessions, const sessionid4 id,
 		return NFS4ERR_CONN_NOT_BOUND_TO_SESSION;
 	/* RFC 8881, 15.1.6.4: "An operation that manipulates state was attempted by a principal that was not
 	 * allowed to modify that piece of state." */
-	if (!rr_caller_same_principal(&session->client->principal, caller))
+	if (!rr_nfs4_client_may_manage(session->client, caller))
 		return NFS4ERR_WRONG_CRED;
 	/* Calls under way still need their slots. */
 	if (session->busy > (session == own ? 1 : 0))
