@@ -3,8 +3,10 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include "rpc/auth/gss_server.h"
 #include "tool/address.h"
 #include "tool/guard.h"
 #include "tool/tool.h"
@@ -139,6 +141,16 @@ struct serve_serving {
 	struct rr_serve *serve;
 };
 
+/* Has this process leave no core file, which would have its keys: core(5): "RLIMIT_CORE" of 1 also keeps the
+ * core from a program that /proc/sys/kernel/core_pattern names. */
+static void
+serve_keep_core(void)
+{
+	const struct rlimit none = { 1, 1 };
+
+	setrlimit(RLIMIT_CORE, &none);
+}
+
 /* Starts the filters, serves until a signal ends that, and ends the filters. Runs in this process, or in the
  * child process of the guard. Returns the exit status. */
 static int
@@ -146,8 +158,11 @@ serve_go(void *ctx)
 {
 	const struct serve_serving *serving = ctx;
 	struct rr_serve *serve = serving->serve;
-	int status = rr_tool_secure_begin(serving->tool, &serve->secure, &serve->workers.engine);
+	int status;
 
+	if (serve->kerberos || serve->secure.files.cert)
+		serve_keep_core();
+	status = rr_tool_secure_begin(serving->tool, &serve->secure, &serve->workers.engine);
 	if (status == RR_EXIT_OK)
 		status = rr_filters_start(serving->tool, &serve->filters, &serve->workers.engine);
 	if (status == RR_EXIT_OK)
@@ -294,13 +309,19 @@ rr_serve_load(const struct rr_tool *tool, const struct rr_serve *running, int ar
 }
 
 /* Called with --check-config if the options have no errors: prints that, and returns RR_EXIT_OK. The
- * certificates must be readable, too. */
+ * certificates and the keytab must be readable, too. */
 static int
 serve_checked(const struct rr_tool *tool, struct rr_serve *serve)
 {
 	int status = rr_tool_secure_begin(tool, &serve->secure, &serve->workers.engine);
+	struct rr_gss_shared *gss = NULL;
+	struct rr_text text;
 
 	rr_tool_secure_end(&serve->secure);
+	if (status == RR_EXIT_OK && serve->kerberos &&
+		rr_gss_shared_new(&rr_env_system, serve->keytab, &gss, &text) < 0)
+		status = rr_tool_fail(tool, "%s", text.text);
+	rr_gss_shared_free(gss);
 	if (status != RR_EXIT_OK)
 		return status;
 	printf("%s: no errors; %u %s\n", serve->config.path ? serve->config.path : "the command line",
