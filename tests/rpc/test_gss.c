@@ -487,6 +487,47 @@ a_storm_of_contexts_harms_its_principal_alone(void **state)
 	gss_free(world, gss);
 }
 
+/* Tells whether a call is denied as its context has ended. */
+static bool
+has_ended(struct world *world)
+{
+	struct call *call = number_new(ECHO_LATER, 5);
+	int error = call_run(world, call);
+
+	call_free(call);
+	if (error == 0)
+		return false;
+	assert_int_equal(error, -RPCRDMA_ERR_RPC_DENIED);
+	assert_non_null(strstr(rr_client_error(world->client), "cannot go on with the context"));
+	return true;
+}
+
+/* 5.3.3.3: "if security credentials become stale while in use (due to ticket expiry in the case of the
+ * Kerberos V5 mechanism, for example), the failures which result cause the RPCSEC_GSS_CTXPROBLEM reason to be
+ * returned." The ticket, and the realm that lets clocks differ by little, are those of gss.py. */
+static void
+a_context_ends_with_its_ticket(void **state)
+{
+	char *usual = strdup(getenv("KRB5_CONFIG")), *tickets = strdup(getenv("KRB5CCNAME"));
+	struct world *world = *state;
+	struct gss *gss;
+
+	setenv("KRB5_CONFIG", getenv("BRIEF_CONFIG"), 1);
+	setenv("KRB5CCNAME", getenv("BRIEF_TICKETS"), 1);
+	assert_int_equal(system(getenv("BRIEF_KINIT")), 0);
+	gss = gss_of_daemon(world, RR_GSS_SVC_INTEGRITY);
+	setenv("KRB5_CONFIG", usual, 1);
+	setenv("KRB5CCNAME", tickets, 1);
+	world_until(world, has_ended(world));
+	assert_int_equal(rr_gss_table_count(gss->shared->table), 0);
+	assert_refused(world, -RPCRDMA_ERR_RPC_DENIED, "does not know the context");
+	establish(world, &gss->client);
+	assert_called(world);
+	gss_free(world, gss);
+	free(usual);
+	free(tickets);
+}
+
 /* ---- The window ---- */
 
 static void
@@ -553,6 +594,7 @@ run(rr_fabric_new *provider)
 		suite_test(what_is_illegal_is_refused),
 		suite_test(a_token_that_is_none_makes_no_context),
 		suite_test(a_storm_of_contexts_harms_its_principal_alone),
+		suite_test(a_context_ends_with_its_ticket),
 	};
 
 	world_provider = provider;
