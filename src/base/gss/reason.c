@@ -18,6 +18,11 @@ static const struct {
 	{ KRB5KRB_AP_ERR_BAD_INTEGRITY, "the ticket is encrypted by another key than that of the keytab: "
 					"write the keytab anew (kadmin, ktadd)" },
 	{ KRB5KRB_AP_WRONG_PRINC, "the ticket is for a name that the keytab does not have" },
+	{ KRB5KRB_AP_ERR_BADKEYVER,
+		"the keytab does not have the version of the key that the ticket was made "
+		"with: write the keytab anew (kadmin, ktadd)" },
+	{ KRB5KRB_AP_ERR_NOKEY, "the keytab has no key of the name that the ticket is for: add it (kadmin, "
+				"ktadd)" },
 	{ KRB5_KT_KVNONOTFOUND, "the keytab does not have the version of the key that the ticket was made "
 				"with: write the keytab anew (kadmin, ktadd)" },
 	{ KRB5_KT_NOTFOUND, "the keytab has no key of that name: add it (kadmin, ktadd)" },
