@@ -199,8 +199,7 @@ proc_fsinfo_take(struct rr_v4_slot *slot)
 	ok->dtpref = (uint32_t)rr_min(
 		v4->reply_max > AROUND_DATA ? v4->reply_max - AROUND_DATA : 0, READDIR_PREFERRED);
 	ok->maxfilesize = rr_attr_in(&taken.have, FATTR4_MAXFILESIZE) ? taken.file_max : INT64_MAX;
-	if (rr_attr_in(&taken.have, FATTR4_LEASE_TIME) && taken.lease > 0)
-		v4->lease = taken.lease * RR_SECOND;
+	rr_v4_note_lease(v4, &taken);
 	return 0;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Directories of another NFS server, as a kind of storage that is served: nfs://HOST/PATH, by version 3. */
+/* Directories of another NFS server, as a kind of storage that is served: nfs://HOST/PATH, by version 3, or
+ * by that which the URL names. */
 #include <rpcrdma/error.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +10,7 @@
 #include "nfs/client.h"
 #include "tool/serve/serve.h"
 #include "vfs/nfs/v3/v3.h"
+#include "vfs/nfs/v4/provider.h"
 
 /* For so long, a lost connection is tried again; then clients get an error that has them try again. */
 #define NFS_RETRY (60 * RR_SECOND)
@@ -30,11 +32,6 @@ nfs_path(const struct rr_tool *tool, struct rr_serve *serve, char *argument, int
 	*status = RR_EXIT_USAGE;
 	if (rr_url_parse(argument, &url, &text) < 0) {
 		rr_tool_usage(tool, "%s: %s", argument, text.text);
-		return NULL;
-	}
-	if (url.version > RR_NFS_VERSION_3) {
-		rr_tool_usage(
-			tool, "%s: directories of other servers are served by version 3 of NFS", argument);
 		return NULL;
 	}
 	if ((serve->provider && strcmp(kept, query) != 0) ||
@@ -70,7 +67,8 @@ nfs_find(struct rpcrdma_engine *engine, const char *address, struct rr_remote_ex
 	struct rr_url url;
 	int error = rr_url_parse(address, &url, text);
 
-	url.version = RR_NFS_VERSION_3;
+	if (url.version == RR_NFS_VERSION_ANY)
+		url.version = RR_NFS_VERSION_3;
 	if (!error)
 		error = rr_nfs_open_url(engine, &config, &url, url.path, &nfs, text);
 	if (error)
@@ -82,6 +80,7 @@ nfs_find(struct rpcrdma_engine *engine, const char *address, struct rr_remote_ex
 		error = rr_fail(text, -RPCRDMA_ERR_INVAL, "it is no directory");
 	} else {
 		found->rpc = *rr_nfs_service(nfs);
+		found->minor = url.version == RR_NFS_VERSION_42 ? 2 : url.version == RR_NFS_VERSION_41;
 		found->read_max = rr_nfs_read_max(nfs);
 		found->write_max = rr_nfs_write_max(nfs);
 		export->root_length = object.handle.length;
@@ -108,6 +107,7 @@ nfs_find_all(struct rr_serve *serve, struct rpcrdma_engine *engine, struct nfs_s
 			return rr_fail(text, -RPCRDMA_ERR_SYSTEM, "%.200s: %.300s", path, why.text);
 		if (i == 0) {
 			config->rpc = found.rpc;
+			config->minor = found.minor;
 			config->read_max = found.read_max;
 			config->write_max = found.write_max;
 		}
@@ -151,8 +151,11 @@ static int
 nfs_provide(void *shared, const struct rr_serve *serve, struct rpcrdma_engine *engine, struct rr_vfs **vfs,
 	struct rr_text *text)
 {
+	struct rr_remote_shared *served = ((struct nfs_served *)shared)->shared;
+
 	(void)serve;
-	return rr_v3_new(engine, ((struct nfs_served *)shared)->shared, vfs, text);
+	return served->config.minor > 0 ? rr_v4_provide(engine, served, vfs, text)
+					: rr_v3_new(engine, served, vfs, text);
 }
 
 static void

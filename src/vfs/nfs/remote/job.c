@@ -182,7 +182,8 @@ rr_remote_cancel(struct rr_vfs *vfs, struct rr_vfs_call *call)
 	struct rr_remote_job *job = call->job;
 	bool changes = rr_vfs_rows[job->operation].flags & (RR_VFS_CHANGES | RR_VFS_COMMITS);
 
-	if (job->cancelled || (changes && !rr_remote_is_waiting(job)))
+	if (job->cancelled || (changes && !rr_remote_is_waiting(job)) ||
+		(own->version->is_away && own->version->is_away(job)))
 		return;
 	if (!rr_remote_is_waiting(job))
 		own->version->withdraw(job);

@@ -178,6 +178,8 @@ struct rr_remote_version {
 	void (*look)(struct rr_remote_job *job, int index);
 	/* Withdraws the call that is under way. */
 	void (*withdraw)(struct rr_remote_job *job);
+	/* NULL, or tells whether the operation goes on in another thread: it is not cancelled then. */
+	bool (*is_away)(const struct rr_remote_job *job);
 	/* NULL, or have the opens that a call names stay until its end. */
 	void (*take_opens)(struct rr_remote_job *job);
 	void (*drop_opens)(struct rr_remote_job *job);

@@ -43,12 +43,6 @@ rr_v4_ask(struct rr_v4_job *job, const struct rr_v4_work *work,
 	return RR_VFS_PENDING;
 }
 
-void
-rr_v4_end(struct rr_v4_job *job, enum rr_vfs_status status)
-{
-	rr_remote_end(&job->base, status);
-}
-
 const struct rr_v4_work *
 rr_v4_job_work(const struct rr_call *call)
 {
@@ -60,7 +54,11 @@ rr_v4_job_work(const struct rr_call *call)
 void
 rr_v4_withdraw(struct rr_remote_job *job)
 {
-	rr_v4_cancel(((struct rr_v4_vfs *)job->vfs)->v4, &job->rpc);
+	struct rr_v4_job *own = (struct rr_v4_job *)job;
+
+	rr_v4_cancel(own->on->v4, &job->rpc);
+	if (rr_v4_is_away(job))
+		rr_list_remove(&own->of_guests);
 }
 
 /* ---- The objects of an operation that is refused ---- */

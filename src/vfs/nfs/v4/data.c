@@ -7,13 +7,18 @@
 static void data_read_next(struct rr_v4_job *job);
 static void data_write_next(struct rr_v4_job *job);
 
-/* Returns RR_VFS_OPEN_MODE where the call names an open that was not made for this. */
+/* Returns RR_VFS_OPEN_MODE where the call names an open that was not made for this, and RR_VFS_IO where it
+ * has lost its locks. */
 static enum rr_vfs_status
 data_may(const struct rr_v4_job *job, uint32_t access)
 {
 	const struct rr_vfs_open *open = job->base.open;
 
-	return open && !(open->remote.reservation.access & access) ? RR_VFS_OPEN_MODE : RR_VFS_OK;
+	if (!open)
+		return RR_VFS_OK;
+	if (open->broken)
+		return RR_VFS_IO;
+	return open->remote.reservation.access & access ? RR_VFS_OK : RR_VFS_OPEN_MODE;
 }
 
 /* Returns the status of a READ or WRITE that failed. RFC 8881, 18.22.3 and 18.32.3: of an object that is no
@@ -113,14 +118,10 @@ data_read_next(struct rr_v4_job *job)
 enum rr_vfs_status
 rr_v4_do_read(struct rr_v4_job *job)
 {
-	struct rr_vfs_read *read = RR_V4_INPUT(job, read);
 	enum rr_vfs_status status = data_may(job, RR_VFS_SHARE_READ);
 
-	if (status == RR_VFS_OK && !read->data && read->size > 0) {
-		read->data = read->memory(read, read->size);
-		if (!read->data)
-			status = RR_VFS_NO_BUFFER;
-	}
+	if (status == RR_VFS_OK)
+		status = rr_v4_read_memory(job);
 	if (status != RR_VFS_OK)
 		return status;
 	data_read_next(job);

@@ -95,6 +95,10 @@ rr_v4_stateid(struct rr_v4_job *job, int index, uint32_t access)
 	struct rr_v4_held *held = object->open ? object->open->held : NULL;
 	stateid4 stateid = { 0 };
 
+	/* The other of two opens, which another thread has made. */
+	if (held && held->vfs != job->on)
+		return stateid;
+
 	if (!held && object->reserved)
 		held = held_find(rr_v4_vfs(job), &job->base.objects[index], access);
 	if (!held || !held->open)
@@ -144,21 +148,74 @@ static const struct rr_v4_work held_again = {
 	.build = held_again_build, .take = held_again_take, .result = sizeof(nfsstat4), .changes = true
 };
 
+/* Returns the open, unless it was closed meanwhile: then NULL. */
+static struct rr_vfs_open *
+held_still(const struct rr_v4_held *held, struct rr_vfs_open *open)
+{
+	rr_list_for_each (link, &held->opens)
+		if (rr_container(link, struct rr_vfs_open, of_held) == open)
+			return open;
+	return NULL;
+}
+
+static void
+held_lock_build(struct rr_v4_slot *slot)
+{
+	struct rr_v4_job *job = rr_v4_job(slot);
+
+	job->relocking = rr_v4_locks_next(job->held);
+	rr_v4_putfh(slot, rr_remote_fh(&job->held->file));
+	if (job->relocking)
+		rr_v4_lock_again_op(slot, job->relocking, false);
+	slot->call.user = &job->held->user;
+}
+
+static int
+held_lock_take(struct rr_v4_slot *slot)
+{
+	struct rr_v4_job *job = rr_v4_job(slot);
+
+	if (held_still(job->held, job->relocking))
+		rr_v4_lock_again_take(slot, job->relocking);
+	return 0;
+}
+
+static const struct rr_v4_work held_lock = {
+	.build = held_lock_build, .take = held_lock_take, .result = sizeof(nfsstat4), .changes = true
+};
+
+/* Locks the ranges of the file's opens again, one by one, and then repeats what has found the state lost. An
+ * open whose ranges another client has meanwhile is broken. */
+static void
+held_lock_then(struct rr_v4_job *job, enum rr_vfs_status status)
+{
+	const struct rr_vfs_open *own = job->base.open;
+
+	job->relocking = held_still(job->held, job->relocking);
+	if (status != RR_VFS_OK && status != RR_VFS_BUSY && job->relocking)
+		rr_v4_lock_broken(job->relocking);
+	if (status != RR_VFS_BUSY && rr_v4_locks_next(job->held))
+		rr_v4_ask(job, &held_lock, held_lock_then);
+	else if (status == RR_VFS_BUSY || (own && own->broken))
+		job->lost.then(job, status == RR_VFS_BUSY ? RR_VFS_BUSY : RR_VFS_IO);
+	else
+		rr_v4_ask(job, job->lost.work, job->lost.then);
+}
+
 static void
 held_again_then(struct rr_v4_job *job, enum rr_vfs_status status)
 {
+	job->relocking = NULL;
 	if (status == RR_VFS_OK)
-		rr_v4_ask(job, job->lost.work, job->lost.then);
+		held_lock_then(job, RR_VFS_OK);
 	else
 		job->lost.then(job, status == RR_VFS_BUSY ? RR_VFS_BUSY : RR_VFS_IO);
 }
 
-/* The locks of its opens are lost: another client may have had them meanwhile. */
 void
 rr_v4_open_again(struct rr_v4_job *job)
 {
-	rr_list_for_each (link, &job->held->opens)
-		rr_container(link, struct rr_vfs_open, of_held)->locks = false;
+	rr_v4_locks_lost(job->held);
 	job->again = true;
 	job->lost.work = job->work;
 	job->lost.then = job->then;
@@ -175,6 +232,13 @@ rr_v4_forgotten(void *ctx)
 
 	while ((link = rr_list_pop(&vfs->held)))
 		rr_list_append(&vfs->reclaim, link);
+	/* Also those that were not reclaimed yet when the server restarted again. */
+	rr_list_for_each (other, &vfs->reclaim) {
+		struct rr_v4_held *held = rr_container(other, struct rr_v4_held, link);
+
+		held->back = false;
+		rr_v4_locks_lost(held);
+	}
 }
 
 static struct rr_v4_held *
@@ -194,26 +258,67 @@ held_reclaim_build(struct rr_v4_slot *slot)
 	slot->call.user = &held->user;
 }
 
-/* Goes on to the next; what was not reclaimed is opened again when it is used. */
+static int
+held_reclaim_take(struct rr_v4_slot *slot)
+{
+	struct rr_v4_held *held = slot->reclaims;
+
+	rr_v4_held_take(held, &rr_v4_res(slot, OP_OPEN)->u.opopen.u.resok4);
+	held->back = true;
+	return 0;
+}
+
+/* Goes on to the next file. One that was not reclaimed is opened again when it is used, with its locks. */
 static void
 held_reclaimed(struct rr_v4_slot *slot)
 {
 	struct rr_v4_held *held = slot->reclaims;
 
+	/* Without users, it is being closed, and is in no list. */
+	if (held->users == 0)
+		return;
 	rr_list_remove(&held->link);
 	rr_list_append(&held->vfs->held, &held->link);
 }
 
-static int
-held_reclaim_take(struct rr_v4_slot *slot)
+static const struct rr_v4_work held_reclaim = {
+	.build = held_reclaim_build, .take = held_reclaim_take, .fail = held_reclaimed, .changes = true
+};
+
+/* RFC 8881, 9.11: "the client uses ... LOCK requests with the reclaim parameter set to TRUE". */
+static void
+held_relock_build(struct rr_v4_slot *slot)
 {
-	rr_v4_held_take(slot->reclaims, &rr_v4_res(slot, OP_OPEN)->u.opopen.u.resok4);
-	held_reclaimed(slot);
+	struct rr_v4_held *held = slot->reclaims;
+
+	held->relocking = rr_v4_locks_next(held);
+	rr_v4_putfh(slot, rr_remote_fh(&held->file));
+	if (held->relocking)
+		rr_v4_lock_again_op(slot, held->relocking, true);
+	slot->call.user = &held->user;
+}
+
+static int
+held_relock_take(struct rr_v4_slot *slot)
+{
+	struct rr_v4_held *held = slot->reclaims;
+
+	if (held_still(held, held->relocking))
+		rr_v4_lock_again_take(slot, held->relocking);
 	return 0;
 }
 
-static const struct rr_v4_work held_reclaim = {
-	.build = held_reclaim_build, .take = held_reclaim_take, .fail = held_reclaimed, .changes = true
+static void
+held_relock_fail(struct rr_v4_slot *slot)
+{
+	struct rr_v4_held *held = slot->reclaims;
+
+	if (held_still(held, held->relocking))
+		rr_v4_lock_broken(held->relocking);
+}
+
+static const struct rr_v4_work held_relock = {
+	.build = held_relock_build, .take = held_relock_take, .fail = held_relock_fail, .changes = true
 };
 
 const struct rr_v4_work *
@@ -221,11 +326,15 @@ rr_v4_reclaim_next(void *ctx, struct rr_v4_slot *slot)
 {
 	struct rr_v4_vfs *vfs = ctx;
 
-	/* A file that is being opened is not open at the server yet. */
 	while (!rr_list_empty(&vfs->reclaim)) {
-		slot->reclaims = held_first(vfs);
-		if (((struct rr_v4_held *)slot->reclaims)->open)
+		struct rr_v4_held *held = held_first(vfs);
+
+		slot->reclaims = held;
+		/* A file that is being opened is not open at the server yet. */
+		if (held->open && !held->back)
 			return &held_reclaim;
+		if (held->back && rr_v4_locks_next(held))
+			return &held_relock;
 		held_reclaimed(slot);
 	}
 	return NULL;

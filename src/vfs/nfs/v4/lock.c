@@ -27,10 +27,120 @@ lock_note(struct rr_vfs_lock *lock, const LOCK4denied *denied)
 	lock->conflict.length = denied->length;
 }
 
+/* ---- The ranges that are locked ---- */
+
+void
+rr_v4_locks_init(struct rr_vfs_open *open)
+{
+	rr_locked_init(&open->locked);
+	rr_ranges_init(&open->ranges, &open->locked);
+}
+
+void
+rr_v4_locks_end(struct rr_vfs_open *open, const struct rr_env *env)
+{
+	rr_ranges_free(&open->ranges, env, UINT32_MAX);
+}
+
+/* Notes that a range was locked or unlocked. A lock of which there is no memory to know is lost at the next
+ * restart of the other server. */
+static void
+lock_keep(struct rr_v4_job *job)
+{
+	const struct rr_vfs_lock *lock = RR_V4_INPUT(job, lock);
+	const struct rr_env *env = job->base.vfs->env;
+	struct rr_span span;
+
+	if (!rr_span(lock->offset, lock->length, &span))
+		return;
+	if (lock->kind == RR_VFS_UNLOCK)
+		rr_range_unlock(&lock->open->ranges, env, span);
+	else
+		rr_range_lock(&lock->open->ranges, env, span, lock->kind == RR_VFS_LOCK_WRITE);
+}
+
+void
+rr_v4_locks_lost(struct rr_v4_held *held)
+{
+	rr_list_for_each (link, &held->opens) {
+		struct rr_vfs_open *open = rr_container(link, struct rr_vfs_open, of_held);
+
+		open->locks = false;
+		open->relocks = open->ranges.count > 0;
+		open->relocked = 0;
+	}
+}
+
+struct rr_vfs_open *
+rr_v4_locks_next(struct rr_v4_held *held)
+{
+	rr_list_for_each (link, &held->opens) {
+		struct rr_vfs_open *open = rr_container(link, struct rr_vfs_open, of_held);
+
+		if (open->relocks && rr_range_from(&open->ranges, open->relocked))
+			return open;
+		open->relocks = false;
+	}
+	return NULL;
+}
+
+void
+rr_v4_lock_broken(struct rr_vfs_open *open)
+{
+	open->relocks = false;
+	open->broken = true;
+}
+
 /* ---- LOCK ---- */
 
-/* RFC 8881, 18.10.3: the first lock of an owner names the open and the owner, later ones the stateid that the
- * first has given. Sequence IDs of owners are not used in this minor version. */
+/* Fills in who locks. RFC 8881, 18.10.3: the first lock of an owner names the open and the owner, later ones
+ * the stateid that the first has given. Sequence IDs of owners are not used in this minor version. */
+static void
+lock_locker(const struct rr_v4_slot *slot, struct rr_vfs_open *open, locker4 *locker)
+{
+	locker->new_lock_owner = !open->locks;
+	if (open->locks) {
+		locker->u.lock_owner.lock_stateid = open->lock;
+	} else {
+		locker->u.open_owner.open_stateid = open->held->stateid;
+		locker->u.open_owner.lock_owner = lock_owner(slot, open);
+	}
+}
+
+/* Keeps the stateid of the open's locks. */
+static void
+lock_take(const struct rr_v4_slot *slot, struct rr_vfs_open *open)
+{
+	open->lock = rr_v4_res(slot, OP_LOCK)->u.oplock.u.resok4.lock_stateid;
+	open->lock.seqid = 0; /* RFC 8881, 8.2.2: the most recent one */
+	open->locks = true;
+}
+
+void
+rr_v4_lock_again_op(struct rr_v4_slot *slot, struct rr_vfs_open *open, bool reclaim)
+{
+	const struct rr_range *range = rr_range_from(&open->ranges, open->relocked);
+	LOCK4args *args = &rr_v4_op(slot, OP_LOCK, XDR_MAX_LOCK4denied)->u.oplock;
+
+	args->locktype = range->write ? WRITE_LT : READ_LT;
+	args->reclaim = reclaim;
+	args->offset = range->span.first;
+	args->length = rr_span_length(range->span);
+	lock_locker(slot, open, &args->locker);
+}
+
+void
+rr_v4_lock_again_take(struct rr_v4_slot *slot, struct rr_vfs_open *open)
+{
+	const struct rr_range *range = rr_range_from(&open->ranges, open->relocked);
+
+	lock_take(slot, open);
+	if (range && range->span.last < UINT64_MAX)
+		open->relocked = range->span.last + 1;
+	else
+		open->relocks = false;
+}
+
 static void
 lock_set_build(struct rr_v4_slot *slot)
 {
@@ -44,23 +154,16 @@ lock_set_build(struct rr_v4_slot *slot)
 	args->locktype = lock_type(lock);
 	args->offset = lock->offset;
 	args->length = lock->length;
-	args->locker.new_lock_owner = !open->locks;
-	if (open->locks) {
-		args->locker.u.lock_owner.lock_stateid = open->lock;
-	} else {
-		args->locker.u.open_owner.open_stateid = open->held->stateid;
-		args->locker.u.open_owner.lock_owner = lock_owner(slot, open);
-	}
+	lock_locker(slot, open, &args->locker);
 }
 
 static int
 lock_set_take(struct rr_v4_slot *slot)
 {
-	struct rr_vfs_open *open = RR_V4_INPUT(rr_v4_job(slot), lock)->open;
+	struct rr_v4_job *job = rr_v4_job(slot);
 
-	open->lock = rr_v4_res(slot, OP_LOCK)->u.oplock.u.resok4.lock_stateid;
-	open->lock.seqid = 0; /* RFC 8881, 8.2.2: the most recent one */
-	open->locks = true;
+	lock_take(slot, RR_V4_INPUT(job, lock)->open);
+	lock_keep(job);
 	return 0;
 }
 
@@ -128,6 +231,10 @@ rr_v4_do_lock(struct rr_v4_job *job)
 		return RR_VFS_INVAL;
 	if (lock->kind != RR_VFS_UNLOCK && !(open->remote.reservation.access & access))
 		return RR_VFS_OPEN_MODE;
+	if (open->broken)
+		return RR_VFS_IO;
+	if (open->held && open->held->vfs == job->on)
+		job->held = open->held;
 	job->base.user = open->remote.user;
 	if (lock->kind != RR_VFS_UNLOCK)
 		return rr_v4_ask(job, lock->test ? &lock_test : &lock_set, rr_v4_end);

@@ -35,6 +35,7 @@ open_make(struct rr_v4_job *job)
 	open->remote.user = job->base.user;
 	open->held = job->held;
 	open->users = 1;
+	rr_v4_locks_init(open);
 	rr_v4_name_owner(rr_v4_vfs(job), open->owner);
 	rr_list_append(&job->held->opens, &open->of_held);
 	job->held = NULL;

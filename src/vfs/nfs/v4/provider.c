@@ -41,11 +41,16 @@ static rr_v4_step *const provider_steps[RR_VFS_OPERATIONS] = {
 };
 
 static enum rr_vfs_status
-provider_begin(struct rr_remote_job *job)
+provider_begin(struct rr_remote_job *base)
 {
-	rr_v4_step *step = provider_steps[job->operation];
+	struct rr_v4_job *job = (struct rr_v4_job *)base;
+	rr_v4_step *step = provider_steps[base->operation];
+	enum rr_vfs_status status;
 
-	return step ? step((struct rr_v4_job *)job) : RR_VFS_NOTSUPP;
+	if (!step)
+		return RR_VFS_NOTSUPP;
+	job->step = step;
+	return rr_v4_go_away(job, &status) ? status : step(job);
 }
 
 static void
@@ -64,6 +69,8 @@ provider_destroy(struct rr_vfs *vfs)
 	struct rr_v4_vfs *own = (struct rr_v4_vfs *)vfs;
 	uint64_t until = rr_loop_now(vfs->loop) + PROVIDER_PATIENCE;
 
+	own->leaving = true;
+	rr_v4_come_back(own);
 	rr_remote_end_all(&own->base);
 	while (!rr_list_empty(&own->closings)) {
 		uint64_t now = rr_loop_now(vfs->loop);
@@ -90,6 +97,7 @@ static const struct rr_remote_version provider_version = {
 	.begin = provider_begin,
 	.look = rr_v4_look,
 	.withdraw = rr_v4_withdraw,
+	.is_away = rr_v4_is_away,
 	.take_opens = rr_v4_take_opens,
 	.drop_opens = rr_v4_drop_opens,
 };
@@ -116,6 +124,9 @@ rr_v4_provide(struct rpcrdma_engine *engine, struct rr_remote_shared *shared, st
 	rr_list_init(&own->held);
 	rr_list_init(&own->reclaim);
 	rr_list_init(&own->closings);
+	rr_list_init(&own->guests);
+	rr_list_init(&own->elsewhere);
+	own->engine = engine;
 	config.client = base->client;
 	config.keeper = own;
 	error = rr_map_init(&own->by_file, base->env, 64);

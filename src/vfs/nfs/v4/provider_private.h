@@ -2,6 +2,11 @@
 #ifndef RR_VFS_NFS_V4_PROVIDER_PRIVATE_H
 #define RR_VFS_NFS_V4_PROVIDER_PRIVATE_H
 
+#include <stdatomic.h>
+
+#include <rpcrdma/engine.h>
+
+#include "server/locks/range.h"
 #include "vfs/nfs/v4/provider.h"
 #include "vfs/nfs/v4/session/compound.h"
 #include "vfs/nfs/v4/session/open.h"
@@ -15,11 +20,15 @@ struct rr_v4_held;
 
 struct rr_v4_vfs {
 	struct rr_remote_vfs base;
+	struct rpcrdma_engine *engine;
 	struct rr_v4 *v4;
 	struct rr_list held, reclaim; /* of struct rr_v4_held: at the server; to be reclaimed */
 	struct rr_map by_file;        /* those of held, by their files */
 	struct rr_list closings;      /* of struct rr_v4_closing */
-	uint64_t owners;              /* names of owners that were given out */
+	struct rr_list guests;        /* of struct rr_v4_job: of providers of other threads */
+	struct rr_list elsewhere; /* of struct rr_v4_closing: those that other threads close for this one */
+	bool leaving;             /* the provider is being destroyed */
+	uint64_t owners;          /* names of owners that were given out */
 };
 
 /* ---- attributes.c: attributes and statuses ---- */
@@ -48,6 +57,13 @@ enum rr_vfs_status rr_v4_status(nfsstat4 status);
 
 struct rr_v4_job {
 	struct rr_remote_job base;
+	/* The provider in whose session the operation goes on: that of the thread which has made the open
+	 * that the call names. */
+	struct rr_v4_vfs *on;
+	struct rr_list of_guests;                          /* in on->guests, if that is another thread's */
+	struct rpcrdma_post post;                          /* there, and back */
+	enum rr_vfs_status outcome;                        /* on the way back */
+	enum rr_vfs_status (*step)(struct rr_v4_job *job); /* its first step */
 	void (*then)(struct rr_v4_job *job, enum rr_vfs_status status);
 	const struct rr_v4_work *work; /* the COMPOUND under way */
 	nfsstat4 status;               /* its result */
@@ -60,7 +76,8 @@ struct rr_v4_job {
 	} at;
 	struct rr_v4_held *held; /* by OPEN: what is opened; by others: the state that the call has used */
 	bool again;              /* that state was lost, and was made again */
-	struct {                 /* the COMPOUND that found it lost */
+	struct rr_vfs_open *relocking; /* the open whose range is locked again after that */
+	struct {                       /* the COMPOUND that found it lost */
 		const struct rr_v4_work *work;
 		void (*then)(struct rr_v4_job *job, enum rr_vfs_status status);
 	} lost;
@@ -93,7 +110,7 @@ void rr_v4_withdraw(struct rr_remote_job *job);
 static inline struct rr_v4_vfs *
 rr_v4_vfs(const struct rr_v4_job *job)
 {
-	return (struct rr_v4_vfs *)job->base.vfs;
+	return job->on;
 }
 
 /* Returns the job that a slot works for. */
@@ -110,6 +127,19 @@ rr_v4_put_object(struct rr_v4_slot *slot, int index)
 	rr_v4_putfh(slot, rr_remote_fh(&rr_v4_job(slot)->base.objects[index]));
 }
 
+/* ---- away.c: operations on an open that another thread has made ---- */
+
+/* Sends the operation to the thread whose provider has made the open that the call names. Returns false if
+ * that is this thread. Errors of the operation come in *status. */
+bool rr_v4_go_away(struct rr_v4_job *job, enum rr_vfs_status *status);
+/* Tells whether the operation goes on in another thread. */
+bool rr_v4_is_away(const struct rr_remote_job *job);
+/* Has operations come back, when the threads have ended: those of this provider, and those of others that go
+ * on here. */
+void rr_v4_come_back(struct rr_v4_vfs *vfs);
+/* Gets the memory of a READ from the caller. Returns RR_VFS_NO_BUFFER if there is none. */
+enum rr_vfs_status rr_v4_read_memory(struct rr_v4_job *job);
+
 /* ---- held.c: what is open at the server ---- */
 
 enum { RR_V4_OWNER = 24 }; /* octets of an owner's name */
@@ -117,10 +147,16 @@ enum { RR_V4_OWNER = 24 }; /* octets of an owner's name */
 /* What is being closed: a file at the server, the locks of an open, or both. */
 struct rr_v4_closing {
 	struct rr_list link; /* in vfs->closings */
+	const struct rr_env *env;
 	struct rr_v4_held *held;
 	struct rr_vfs_open *open; /* NULL: there is none, as an operation that would make it has failed */
 	struct rr_vfs_call *done; /* ends with this; may be NULL */
-	bool last;                /* nothing else uses the file: it is closed */
+	/* The provider that counts this until it ends; another thread's if that has closed the open. NULL: it
+	 * is gone. */
+	struct rr_v4_vfs *counts;
+	struct rr_list of_elsewhere; /* in counts->elsewhere, if that is another thread's */
+	struct rpcrdma_post post;    /* to the thread that closes, and back */
+	bool last;                   /* nothing else uses the file: it is closed */
 	struct rr_call call;
 	nfsstat4 status;
 };
@@ -136,9 +172,11 @@ struct rr_v4_held {
 	uint32_t access, deny; /* RR_VFS_SHARE_*, as at the server */
 	uint32_t users;        /* opens, and operations that make one */
 	bool open;             /* the stateid is valid, or was before it was lost */
+	bool back;             /* of a file in vfs->reclaim: it was reclaimed */
 	bool delegated;        /* the server gave a delegation, though it was asked not to */
 	stateid4 stateid, delegation;
-	struct rr_list opens; /* of struct rr_vfs_open */
+	struct rr_list opens;          /* of struct rr_vfs_open */
+	struct rr_vfs_open *relocking; /* of a file that was reclaimed: the open whose range is, too */
 	struct rr_v4_closing closing;
 };
 
@@ -146,10 +184,16 @@ struct rr_vfs_open {
 	struct rr_remote_open remote;
 	struct rr_v4_held *held; /* NULL: the provider that has made the open is gone */
 	struct rr_list of_held;
-	uint32_t users;          /* the caller, and the operations that use the open */
+	_Atomic uint32_t users;  /* the caller, and the operations that use the open */
 	char owner[RR_V4_OWNER]; /* of its locks */
 	bool locks;              /* it has a stateid for locks */
 	stateid4 lock;
+	struct rr_locked locked; /* the ranges that it has locked */
+	struct rr_ranges ranges;
+	/* Of an open whose ranges are to be locked again: the offset from which on they are. */
+	bool relocks;
+	uint64_t relocked;
+	bool broken; /* it had locks, and another client may have had them since: it is of no use any more */
 	struct rr_v4_closing closing;
 };
 
@@ -173,6 +217,21 @@ void rr_v4_open_again(struct rr_v4_job *job);
 /* For struct rr_v4_config: after a restart of the server, the states are reclaimed one by one. */
 void rr_v4_forgotten(void *ctx);
 const struct rr_v4_work *rr_v4_reclaim_next(void *ctx, struct rr_v4_slot *slot);
+
+/* ---- lock.c: locks of opens ---- */
+
+void rr_v4_locks_init(struct rr_vfs_open *open);
+void rr_v4_locks_end(struct rr_vfs_open *open, const struct rr_env *env);
+/* Called when the server does not know the locks of the file's opens any more: they are to be locked again.
+ */
+void rr_v4_locks_lost(struct rr_v4_held *held);
+/* Returns the next open of the file that has a range to be locked again, or NULL. */
+struct rr_vfs_open *rr_v4_locks_next(struct rr_v4_held *held);
+/* Appends LOCK of that range, and takes its result. reclaim: in the grace period of the server. */
+void rr_v4_lock_again_op(struct rr_v4_slot *slot, struct rr_vfs_open *open, bool reclaim);
+void rr_v4_lock_again_take(struct rr_v4_slot *slot, struct rr_vfs_open *open);
+/* Called when the server refuses that: the open is broken. */
+void rr_v4_lock_broken(struct rr_vfs_open *open);
 
 /* ---- close.c: opens end ---- */
 

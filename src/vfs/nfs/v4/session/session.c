@@ -289,23 +289,50 @@ session_done(struct rr_call *call, int error)
 #define SESSION_TICK (2 * RR_SECOND)
 #define SESSION_IDLE (5 * RR_SECOND)
 
-/* Appends no operation: the COMPOUND that renews the lease has only the SEQUENCE with which every COMPOUND in
- * a session begins. */
+/* The COMPOUND that renews the lease needs only the SEQUENCE with which every COMPOUND in a session begins.
+ * Unless the lease is known, it also asks how long that lasts. */
 static void
 session_renew_build(struct rr_v4_slot *slot)
 {
-	(void)slot;
+	static uint32_t words[] = { 1 << FATTR4_LEASE_TIME };
+	static const bitmap4 lease = { 1, words };
+
+	if (slot->v4->lease_known)
+		return;
+	rr_v4_op(slot, OP_PUTROOTFH, 0);
+	rr_v4_getattr(slot, &lease);
 }
 
-/* Does nothing at the end of the COMPOUND that renews the lease: dispatch.c has noted its result. */
+static int
+session_renew_take(struct rr_v4_slot *slot)
+{
+	struct rr_attr_values values;
+
+	if (slot->args.argarray.count > 1 &&
+		rr_v4_res_attributes(slot, &slot->ops[2].u.opgetattr.attr_request, &values))
+		rr_v4_note_lease(slot->v4, &values);
+	return 0;
+}
+
+void
+rr_v4_note_lease(struct rr_v4 *v4, const struct rr_attr_values *values)
+{
+	if (!rr_attr_in(&values->have, FATTR4_LEASE_TIME) || values->lease == 0)
+		return;
+	v4->lease = values->lease * RR_SECOND;
+	v4->lease_known = true;
+}
+
+/* A server that does not say how long its lease is has one as most servers have it. dispatch.c has noted the
+ * result of SEQUENCE. */
 static void
 session_renew_end(struct rr_v4_slot *slot, int error)
 {
-	(void)slot, (void)error;
+	slot->v4->lease_known |= error > 0;
 }
 
 static const struct rr_v4_work renew_work = {
-	.build = session_renew_build, .take = rr_v4_nothing_take, .end = session_renew_end
+	.build = session_renew_build, .take = session_renew_take, .end = session_renew_end
 };
 
 /* Called at regular intervals: closes idle files, and renews the lease if no call has done so for a third of
@@ -321,7 +348,7 @@ session_tick(struct rr_timer *timer)
 	if (v4->state != RR_V4_READY)
 		return;
 	rr_v4_close_idle(v4, RR_V4_OPENS_IDLE, now > SESSION_IDLE ? now - SESSION_IDLE : 0);
-	if (now - v4->renewed < v4->lease / 3)
+	if (v4->lease_known && now - v4->renewed < v4->lease / 3)
 		return;
 	slot = rr_v4_slot_get(v4);
 	/* If no slot is free, their calls renew the lease, or the next tick tries again. */

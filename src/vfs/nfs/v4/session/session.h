@@ -68,6 +68,7 @@ struct rr_v4 {
 	uint32_t message; /* octets of the largest message that this client can send or receive */
 	sequenceid4 sequence[RR_V4_SLOTS]; /* the sequence ID that was used last, of each slot */
 	uint64_t until;          /* the time from which a busy server is not asked again for a session */
+	bool lease_known;        /* the server has said how long its lease lasts */
 	uint64_t lease, renewed; /* ns that the lease lasts; when the server last renewed it */
 	struct rr_timer renewal; /* of session_tick() */
 
@@ -141,6 +142,9 @@ extern const struct rr_v4_work rr_v4_exchange_step, rr_v4_create_step, rr_v4_rec
 /* The events of a session: a call needs it; the work of the state is done; the session is lost; the server
  * has forgotten the client ID, or all opens; this client leaves the server; the work has failed. */
 enum rr_v4_event { RR_V4_START, RR_V4_OK, RR_V4_LOST, RR_V4_STALE, RR_V4_LEAVE, RR_V4_FAILED, RR_V4_EVENTS };
+
+/* Notes how long the lease lasts, if that is among the attributes that the server sent. */
+void rr_v4_note_lease(struct rr_v4 *v4, const struct rr_attr_values *values);
 
 /* Prepares the timers of the session, and begins the regular ticks, which renew the lease and close idle
  * files. */
