@@ -6,17 +6,20 @@
 #include <dlfcn.h>
 #include <pthread.h>
 #include <rpcrdma/error.h>
-#include <string.h>
 
-struct library_symbol {
-	const char *name;
-	size_t at; /* in struct rr_gss_library */
-};
+#include "base/library.h"
 
 #define LIBRARY_SYMBOL(name) { #name, offsetof(struct rr_gss_library, name) },
-static const struct library_symbol library_gss[] = { RR_GSS_API(LIBRARY_SYMBOL) };
-static const struct library_symbol library_krb5[] = { RR_GSS_KRB5(LIBRARY_SYMBOL) };
+static const struct rr_library_symbol library_gss[] = { RR_GSS_API(LIBRARY_SYMBOL) };
+static const struct rr_library_symbol library_krb5[] = { RR_GSS_KRB5(LIBRARY_SYMBOL) };
 #undef LIBRARY_SYMBOL
+
+#define LIBRARY_NEEDED(file) "Kerberos needs MIT's libraries (" file ")"
+static const struct rr_library library_of_gss = { "libgssapi_krb5.so.2",
+	LIBRARY_NEEDED("libgssapi_krb5.so.2"), "libgssapi-krb5-2", false, library_gss,
+	sizeof(library_gss) / sizeof(library_gss[0]) };
+static const struct rr_library library_of_krb5 = { "libkrb5.so.3", LIBRARY_NEEDED("libkrb5.so.3"),
+	"libgssapi-krb5-2", false, library_krb5, sizeof(library_krb5) / sizeof(library_krb5[0]) };
 
 struct rr_gss_library rr_gss_library;
 
@@ -24,32 +27,6 @@ gss_OID_desc rr_gss_krb5 = { 9, (void *)(uintptr_t) "\x2a\x86\x48\x86\xf7\x12\x0
 
 static pthread_mutex_t library_lock = PTHREAD_MUTEX_INITIALIZER; /* of rr_gss_library while it is filled */
 static bool library_loaded;
-
-/* Loads the shared library, and stores the addresses of its functions in rr_gss_library. Returns its handle,
- * or NULL with a text. */
-static void *
-library_open(const char *file, const struct library_symbol *symbols, size_t count, struct rr_text *text)
-{
-	void *handle = dlopen(file, RTLD_NOW | RTLD_NODELETE);
-
-	if (!handle) {
-		rr_fail(text, 0,
-			"Kerberos needs MIT's libraries (%s), which cannot be loaded (%s): install "
-			"libgssapi-krb5-2",
-			file, dlerror());
-		return NULL;
-	}
-	for (size_t i = 0; i < count; i++) {
-		void *address = dlsym(handle, symbols[i].name);
-
-		if (!address) {
-			rr_fail(text, 0, "%s has no %s: it is too old", file, symbols[i].name);
-			return NULL;
-		}
-		memcpy((char *)&rr_gss_library + symbols[i].at, &address, sizeof(address));
-	}
-	return handle;
-}
 
 /* Does what rr_gss_library_load() says, under the lock. */
 static int
@@ -60,11 +37,8 @@ library_load_all(struct rr_text *text)
 
 	if (library_loaded)
 		return 0;
-	gss = library_open(
-		"libgssapi_krb5.so.2", library_gss, sizeof(library_gss) / sizeof(library_gss[0]), text);
-	krb5 = gss ? library_open("libkrb5.so.3", library_krb5,
-			     sizeof(library_krb5) / sizeof(library_krb5[0]), text)
-		   : NULL;
+	gss = rr_library_load(&library_of_gss, &rr_gss_library, text);
+	krb5 = gss ? rr_library_load(&library_of_krb5, &rr_gss_library, text) : NULL;
 	if (!krb5)
 		return -RPCRDMA_ERR_NOTSUP;
 	type = dlsym(gss, "GSS_C_NT_HOSTBASED_SERVICE");

@@ -1,19 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "fabric/verbs/library.h"
 
-#include <dlfcn.h>
 #include <rpcrdma/error.h>
-#include <string.h>
 
-/* A function of a library, and the member that points to it. */
-struct library_symbol {
-	const char *name;
-	size_t at; /* in struct rr_verbs_library */
-};
+#include "base/library.h"
 
 #define AT(member) offsetof(struct rr_verbs_library, member)
 
-static const struct library_symbol ibverbs_symbols[] = {
+static const struct rr_library_symbol ibverbs_symbols[] = {
 	{ "ibv_get_device_list", AT(get_device_list) },
 	{ "ibv_free_device_list", AT(free_device_list) },
 	{ "ibv_open_device", AT(open_device) },
@@ -42,7 +36,7 @@ static const struct library_symbol ibverbs_symbols[] = {
 	{ "ibv_wc_status_str", AT(wc_status_str) },
 };
 
-static const struct library_symbol rdmacm_symbols[] = {
+static const struct rr_library_symbol rdmacm_symbols[] = {
 	{ "rdma_create_event_channel", AT(create_event_channel) },
 	{ "rdma_destroy_event_channel", AT(destroy_event_channel) },
 	{ "rdma_create_id", AT(create_id) },
@@ -62,37 +56,18 @@ static const struct library_symbol rdmacm_symbols[] = {
 	{ "rdma_event_str", AT(event_str) },
 };
 
-/* Loads a shared library and sets members of the table *library to its functions. On failure text has the
- * reason. The shared library is never unloaded, as it keeps state of the process. */
-static int
-library_load(struct rr_verbs_library *library, const char *file, const char *package,
-	const struct library_symbol *symbols, size_t count, struct rr_text *text)
-{
-	void *handle = dlopen(file, RTLD_NOW | RTLD_GLOBAL | RTLD_NODELETE);
-
-	if (!handle)
-		return rr_fail(text, -RPCRDMA_ERR_NOTSUP,
-			"RDMA adapters need %s, which cannot be loaded (%s): install %s", file, dlerror(),
-			package);
-	for (size_t i = 0; i < count; i++) {
-		void *address = dlsym(handle, symbols[i].name);
-
-		if (!address)
-			return rr_fail(text, -RPCRDMA_ERR_NOTSUP, "%s has no %s: it is too old", file,
-				symbols[i].name);
-		memcpy((char *)library + symbols[i].at, &address, sizeof(address));
-	}
-	return 0;
-}
+static const struct rr_library library_parts[] = {
+	{ "libibverbs.so.1", "RDMA adapters need libibverbs.so.1", "libibverbs1", true, ibverbs_symbols,
+		sizeof(ibverbs_symbols) / sizeof(ibverbs_symbols[0]) },
+	{ "librdmacm.so.1", "RDMA adapters need librdmacm.so.1", "librdmacm1", true, rdmacm_symbols,
+		sizeof(rdmacm_symbols) / sizeof(rdmacm_symbols[0]) },
+};
 
 int
 rr_verbs_library_load(struct rr_verbs_library *library, struct rr_text *text)
 {
-	int error = library_load(library, "libibverbs.so.1", "libibverbs1", ibverbs_symbols,
-		sizeof(ibverbs_symbols) / sizeof(ibverbs_symbols[0]), text);
-
-	if (error)
-		return error;
-	return library_load(library, "librdmacm.so.1", "librdmacm1", rdmacm_symbols,
-		sizeof(rdmacm_symbols) / sizeof(rdmacm_symbols[0]), text);
+	for (int i = 0; i < 2; i++)
+		if (!rr_library_load(&library_parts[i], library, text))
+			return -RPCRDMA_ERR_NOTSUP;
+	return 0;
 }
