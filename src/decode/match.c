@@ -14,13 +14,13 @@ match_key(uint32_t connection, uint8_t caller, uint32_t xid)
 
 /* Returns the transaction with this XID on the connection of moment whose call the side caller sent, or NULL
  * if there is none. */
-static struct rr_transaction *
+static struct rr_match_transaction *
 match_find(const struct rr_match *match, const struct rr_moment *moment, uint8_t caller, uint32_t xid)
 {
 	struct rr_map_link *link =
 		rr_map_find(&match->transactions, match_key(moment->connection, caller, xid));
 
-	return link ? rr_container(link, struct rr_transaction, link) : NULL;
+	return link ? rr_container(link, struct rr_match_transaction, link) : NULL;
 }
 
 /* ---- Messages that are held back ---- */
@@ -28,7 +28,7 @@ match_find(const struct rr_match *match, const struct rr_moment *moment, uint8_t
 /* Adds to the message what is known of its transaction (a call and its reply): the moment of the call, the
  * octets moved by RDMA, and the procedure if the message itself does not have it. */
 static void
-match_describe(const struct rr_transaction *transaction, struct rr_message *message)
+match_describe(const struct rr_match_transaction *transaction, struct rr_message *message)
 {
 	message->is_paired = true;
 	message->call_moment = transaction->moment;
@@ -45,7 +45,7 @@ match_describe(const struct rr_transaction *transaction, struct rr_message *mess
  * octets of such a message. If the message is a call, its procedure becomes known as that of the
  * transaction. */
 static void
-match_decode_head(struct rr_transaction *transaction, struct rr_message *message)
+match_decode_head(struct rr_match_transaction *transaction, struct rr_message *message)
 {
 	bool is_call = message->sent.moment.from == transaction->caller;
 	const struct rr_head *head =
@@ -63,7 +63,7 @@ match_decode_head(struct rr_transaction *transaction, struct rr_message *message
 }
 
 void
-rr_match_release(struct rr_match *match, struct rr_transaction *transaction)
+rr_match_release(struct rr_match *match, struct rr_match_transaction *transaction)
 {
 	struct rr_held held = transaction->held;
 	struct rr_message message = { .sent = held.sent };
@@ -81,7 +81,7 @@ rr_match_release(struct rr_match *match, struct rr_transaction *transaction)
 /* Holds a message back: keeps a copy of it in the transaction, to be emitted later. Returns false if there is
  * no memory; the caller then emits the message at once. */
 static bool
-match_hold(struct rr_match *match, struct rr_transaction *transaction, const struct rr_message *message,
+match_hold(struct rr_match *match, struct rr_match_transaction *transaction, const struct rr_message *message,
 	struct rpcrdma_bytes data)
 {
 	uint8_t *copy = rr_decode_alloc(match->memory, data.length);
@@ -98,7 +98,7 @@ match_hold(struct rr_match *match, struct rr_transaction *transaction, const str
 /* Ends a transaction: emits the message that the transaction holds back, if there is one, and frees the
  * transaction. */
 static void
-match_end(struct rr_match *match, struct rr_transaction *transaction)
+match_end(struct rr_match *match, struct rr_match_transaction *transaction)
 {
 	rr_match_release(match, transaction);
 	rr_match_remove_regions(match, transaction);
@@ -109,11 +109,11 @@ match_end(struct rr_match *match, struct rr_transaction *transaction)
 }
 
 /* Returns the transaction that began first, or NULL if there is none. */
-static struct rr_transaction *
+static struct rr_match_transaction *
 match_oldest(const struct rr_match *match)
 {
 	return rr_list_empty(&match->ages) ? NULL
-					   : rr_container(match->ages.next, struct rr_transaction, age);
+					   : rr_container(match->ages.next, struct rr_match_transaction, age);
 }
 
 /* Ends the oldest transaction, to make room. There must be one. */
@@ -126,10 +126,10 @@ match_evict(struct rr_match *match)
 
 /* Returns zeroed memory for a transaction, or NULL if there is none. The oldest transaction is ended first if
  * there are too many, or if there is no memory. */
-static struct rr_transaction *
+static struct rr_match_transaction *
 match_alloc(struct rr_match *match)
 {
-	struct rr_transaction *transaction;
+	struct rr_match_transaction *transaction;
 
 	if (match->count >= match->max)
 		match_evict(match);
@@ -142,11 +142,12 @@ match_alloc(struct rr_match *match)
 
 /* Makes the transaction of a call, and ends an earlier transaction with the same XID. Returns NULL if there
  * is no memory. */
-static struct rr_transaction *
+static struct rr_match_transaction *
 match_begin(struct rr_match *match, const struct rr_message *message)
 {
 	const struct rr_moment *moment = &message->sent.moment;
-	struct rr_transaction *transaction = match_find(match, moment, moment->from, message->header.xid);
+	struct rr_match_transaction *transaction =
+		match_find(match, moment, moment->from, message->header.xid);
 
 	if (transaction)
 		match_end(match, transaction);
@@ -182,7 +183,7 @@ match_moves(const struct rr_message *message)
  * (draft-cel-nfsv4-rpcrdma-reliable-reply-02, 4.1). answered: the transaction of such a call, or NULL if
  * there is none. */
 static enum rr_message_kind
-match_kind(const struct rr_message *message, const struct rr_transaction *answered)
+match_kind(const struct rr_message *message, const struct rr_match_transaction *answered)
 {
 	if (message->kind != RR_MESSAGE_UNCLEAR || message->result != RR_HEADER_OK)
 		return message->kind;
@@ -198,7 +199,7 @@ match_kind(const struct rr_message *message, const struct rr_transaction *answer
 static void
 match_call(struct rr_match *match, struct rr_message *message, struct rpcrdma_bytes data)
 {
-	struct rr_transaction *transaction = match_begin(match, message);
+	struct rr_match_transaction *transaction = match_begin(match, message);
 
 	if (!transaction || !rr_match_add_regions(match, transaction, RR_TRANSACTION_CALL, message) ||
 		!match_moves(message) || !match_hold(match, transaction, message, data))
@@ -209,7 +210,7 @@ match_call(struct rr_match *match, struct rr_message *message, struct rpcrdma_by
  * back is emitted first. If the requester has yet to read the reply by RDMA, holds the reply back (without
  * memory for that, emits it at once), and does not end the transaction: RDMA_DONE does so. */
 static void
-match_reply(struct rr_match *match, struct rr_transaction *transaction, struct rr_message *message,
+match_reply(struct rr_match *match, struct rr_match_transaction *transaction, struct rr_message *message,
 	struct rpcrdma_bytes data)
 {
 	rr_match_release(match, transaction);
@@ -230,7 +231,7 @@ match_reply(struct rr_match *match, struct rr_transaction *transaction, struct r
 /* Handles RDMA_DONE, by which the requester says that it has read a reply by RDMA: emits the RDMA_DONE, and
  * ends the transaction. draft-cel-nfsv4-rpcrdma-reliable-reply-02: RDMA_DONE has the XID of that reply. */
 static void
-match_done(struct rr_match *match, struct rr_transaction *transaction, struct rr_message *message)
+match_done(struct rr_match *match, struct rr_match_transaction *transaction, struct rr_message *message)
 {
 	rr_match_release(match, transaction);
 	match_describe(transaction, message);
@@ -245,8 +246,8 @@ void
 rr_match_message(struct rr_match *match, struct rr_message *message, struct rpcrdma_bytes data)
 {
 	const struct rr_moment *moment = &message->sent.moment;
-	struct rr_transaction *answered = match_find(match, moment, !moment->from, message->header.xid);
-	struct rr_transaction *own = match_find(match, moment, moment->from, message->header.xid);
+	struct rr_match_transaction *answered = match_find(match, moment, !moment->from, message->header.xid);
+	struct rr_match_transaction *own = match_find(match, moment, moment->from, message->header.xid);
 
 	message->kind = match_kind(message, answered);
 	switch (message->kind) {
@@ -288,7 +289,8 @@ void
 rr_match_end_connection(struct rr_match *match, uint32_t connection)
 {
 	rr_list_for_each (link, &match->ages) {
-		struct rr_transaction *transaction = rr_container(link, struct rr_transaction, age);
+		struct rr_match_transaction *transaction =
+			rr_container(link, struct rr_match_transaction, age);
 
 		if (transaction->connection == connection)
 			match_end(match, transaction);

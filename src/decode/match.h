@@ -22,7 +22,7 @@ struct rr_decode_region {
 	struct rr_map_link link; /* by connection, owner and handle; in the map only if is_last is set */
 	struct rr_list same;     /* a ring of the regions with that handle: the next one is older */
 	bool is_last;            /* the newest region with that handle */
-	struct rr_transaction *transaction;
+	struct rr_match_transaction *transaction;
 	struct rr_segment segment;
 	enum rr_region_kind kind;
 	uint32_t chunk; /* of a Read chunk: its position; of a Write chunk: its number, from 0 */
@@ -44,7 +44,7 @@ struct rr_held {
 	struct rr_sent sent;
 };
 
-struct rr_transaction {
+struct rr_match_transaction {
 	struct rr_map_link link;
 	struct rr_list age;
 	uint32_t connection, xid;
@@ -102,13 +102,13 @@ void rr_match_end_connection(struct rr_match *match, uint32_t connection);
 /* Adds the chunks of `message` to the transaction, so that RDMA operations find them. part is
  * RR_TRANSACTION_CALL if the message is the call, and RR_TRANSACTION_REPLY if it is a reply that the
  * requester reads by RDMA. Returns true, also if the message has no chunks; false if there is no memory. */
-bool rr_match_add_regions(struct rr_match *match, struct rr_transaction *transaction, uint32_t part,
+bool rr_match_add_regions(struct rr_match *match, struct rr_match_transaction *transaction, uint32_t part,
 	const struct rr_message *message);
 /* Frees the regions of a transaction, those of its call and those of its reply, and the fronts of both
  * messages as far as they were kept. Called when the transaction ends. */
-void rr_match_remove_regions(struct rr_match *match, struct rr_transaction *transaction);
+void rr_match_remove_regions(struct rr_match *match, struct rr_match_transaction *transaction);
 
 /* Emits the message that transaction holds back, if there is one. */
-void rr_match_release(struct rr_match *match, struct rr_transaction *transaction);
+void rr_match_release(struct rr_match *match, struct rr_match_transaction *transaction);
 
 #endif

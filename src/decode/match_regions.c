@@ -21,7 +21,7 @@ region_key(uint32_t connection, uint8_t owner, uint32_t handle)
  * Enters the region in the map by its handle. If an earlier region has the same handle, the new region takes
  * its place in the map, and is linked with it. */
 static void
-region_add(struct rr_match *match, struct rr_transaction *transaction, uint32_t part,
+region_add(struct rr_match *match, struct rr_match_transaction *transaction, uint32_t part,
 	struct rr_decode_region region)
 {
 	uint8_t owner = part == RR_TRANSACTION_CALL ? transaction->caller : !transaction->caller;
@@ -75,7 +75,7 @@ region_read_kind(uint32_t part, uint32_t position)
 /* Adds the segments of a Read list as regions. Returns how many octets are at position 0, where the RPC
  * message itself is. RFC 8166, 3.4.5: segments with the same position are one Read chunk. */
 static uint64_t
-region_add_reads(struct rr_match *match, struct rr_transaction *transaction, uint32_t part,
+region_add_reads(struct rr_match *match, struct rr_match_transaction *transaction, uint32_t part,
 	const struct rr_chunk_lists *lists)
 {
 	uint64_t at = 0, first = 0;
@@ -99,8 +99,8 @@ region_add_reads(struct rr_match *match, struct rr_transaction *transaction, uin
 /* Adds the segments of a Write chunk or a Reply chunk of a call as regions. number is that of the chunk in
  * its list. */
 static void
-region_add_chunk(struct rr_match *match, struct rr_transaction *transaction, const struct rr_chunk *chunk,
-	enum rr_region_kind kind, uint32_t number)
+region_add_chunk(struct rr_match *match, struct rr_match_transaction *transaction,
+	const struct rr_chunk *chunk, enum rr_region_kind kind, uint32_t number)
 {
 	uint64_t at = 0;
 
@@ -120,7 +120,7 @@ region_free_head(struct rr_match *match, struct rr_head *head)
 }
 
 bool
-rr_match_add_regions(struct rr_match *match, struct rr_transaction *transaction, uint32_t part,
+rr_match_add_regions(struct rr_match *match, struct rr_match_transaction *transaction, uint32_t part,
 	const struct rr_message *message)
 {
 	const struct rr_chunk_lists *lists = &message->lists;
@@ -151,7 +151,7 @@ rr_match_add_regions(struct rr_match *match, struct rr_transaction *transaction,
 }
 
 void
-rr_match_remove_regions(struct rr_match *match, struct rr_transaction *transaction)
+rr_match_remove_regions(struct rr_match *match, struct rr_match_transaction *transaction)
 {
 	for (uint32_t part = 0; part < RR_TRANSACTION_PARTS; part++) {
 		struct rr_decode_region *regions = transaction->regions[part];
@@ -227,7 +227,7 @@ region_head(const struct rr_decode_region *region)
 static bool
 region_is_of_held(const struct rr_decode_region *region)
 {
-	const struct rr_transaction *transaction = region->transaction;
+	const struct rr_match_transaction *transaction = region->transaction;
 	bool is_call = transaction->held.sent.moment.from == transaction->caller;
 
 	return is_call == (region->kind == RR_REGION_CALL);

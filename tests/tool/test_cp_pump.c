@@ -218,7 +218,7 @@ open_pipe(void)
 	from = (struct rr_file){ .side = &local, .stream = true, .fd = ends[0], .watch.fd = -1 };
 }
 
-static struct rr_piece *first; /* the piece at offset 0 of the file */
+static struct rr_cp_piece *first; /* the piece at offset 0 of the file */
 static struct rr_timer patience;
 
 static bool
@@ -241,7 +241,7 @@ write_first_at_last(struct rr_timer *timer)
 }
 
 static int
-write_slowly_at_first(struct rr_file *file, struct rr_piece *piece)
+write_slowly_at_first(struct rr_file *file, struct rr_cp_piece *piece)
 {
 	if (piece->offset > 0)
 		return rr_side_remote.write(file, piece);

@@ -48,9 +48,9 @@ int rr_cp_local_go_on(struct rr_side *side, const struct rr_directory *directory
 	const struct rr_info *there, uint64_t kept, struct rr_file *file);
 int rr_cp_local_extent(struct rr_extent *extent);
 void rr_cp_local_cancel_extent(struct rr_extent *extent);
-int rr_cp_local_read(struct rr_file *file, struct rr_piece *piece);
-int rr_cp_local_write(struct rr_file *file, struct rr_piece *piece);
-void rr_cp_local_cancel(struct rr_piece *piece);
+int rr_cp_local_read(struct rr_file *file, struct rr_cp_piece *piece);
+int rr_cp_local_write(struct rr_file *file, struct rr_cp_piece *piece);
+void rr_cp_local_cancel(struct rr_cp_piece *piece);
 int rr_cp_local_commit(struct rr_file *file, uint64_t *lost);
 int rr_cp_local_finish(struct rr_file *file, const struct rr_info *info);
 int rr_cp_local_describe_file(struct rr_file *file, struct rr_info *info);

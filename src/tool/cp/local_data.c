@@ -151,7 +151,7 @@ rr_cp_local_cancel_extent(struct rr_extent *extent)
 /* Reads further octets of the piece from the stream by one read(2). Returns 1 if octets of the piece are
  * still missing; 0 if the piece is complete, or the stream has ended; or a negative number. */
 static int
-local_stream_read_some(struct rr_file *file, struct rr_piece *piece)
+local_stream_read_some(struct rr_file *file, struct rr_cp_piece *piece)
 {
 	ssize_t got = read(file->fd, (uint8_t *)piece->data + piece->moved, piece->length - piece->moved);
 
@@ -170,7 +170,7 @@ static void
 local_stream_ready(struct rr_watch *watch, unsigned events)
 {
 	struct rr_file *file = rr_container(watch, struct rr_file, watch);
-	struct rr_piece *piece = file->awaited;
+	struct rr_cp_piece *piece = file->awaited;
 	int result = local_stream_read_some(file, piece);
 
 	(void)events;
@@ -184,7 +184,7 @@ local_stream_ready(struct rr_watch *watch, unsigned events)
  * as /dev/zero, and a regular file that is standard input, cannot be waited for: this function reads the
  * piece from them at once, and returns 1, or a negative number. */
 static int
-local_stream_read(struct rr_file *file, struct rr_piece *piece)
+local_stream_read(struct rr_file *file, struct rr_cp_piece *piece)
 {
 	int result;
 
@@ -204,7 +204,7 @@ local_stream_read(struct rr_file *file, struct rr_piece *piece)
  * 1 if the piece was read; 0 for a stream, whose piece is read later and done() called; or a negative
  * number. */
 int
-rr_cp_local_read(struct rr_file *file, struct rr_piece *piece)
+rr_cp_local_read(struct rr_file *file, struct rr_cp_piece *piece)
 {
 	ssize_t got;
 
@@ -233,7 +233,7 @@ local_empty(struct rr_file *file)
 /* Writes the whole piece, at its offset, or as the next octets of a stream. Returns 1, as that is done at
  * once; or a negative number. */
 int
-rr_cp_local_write(struct rr_file *file, struct rr_piece *piece)
+rr_cp_local_write(struct rr_file *file, struct rr_cp_piece *piece)
 {
 	int error = local_empty(file);
 
@@ -256,7 +256,7 @@ rr_cp_local_write(struct rr_file *file, struct rr_piece *piece)
 /* Stops waiting for the data of a piece of a stream. Does nothing if the file does not wait for this
  * piece. */
 void
-rr_cp_local_cancel(struct rr_piece *piece)
+rr_cp_local_cancel(struct rr_cp_piece *piece)
 {
 	struct rr_file *file = piece->file;
 

@@ -103,7 +103,7 @@ pump_slot_fail(struct rr_pump *pump, struct rr_pump_slot *slot, int error)
 /* Called when the read or the write of a slot has ended: does the next steps of the slot, or ends the copy
  * after an error. */
 static void
-pump_slot_completed(struct rr_piece *piece, int error)
+pump_slot_completed(struct rr_cp_piece *piece, int error)
 {
 	struct rr_pump_slot *slot = piece->ctx;
 
@@ -236,7 +236,7 @@ pump_may_read(const struct rr_pump *pump)
 static int
 pump_slot_read(struct rr_pump *pump, struct rr_pump_slot *slot)
 {
-	struct rr_piece *piece = &slot->piece;
+	struct rr_cp_piece *piece = &slot->piece;
 	uint32_t length;
 	uint64_t end;
 
@@ -250,7 +250,9 @@ pump_slot_read(struct rr_pump *pump, struct rr_pump_slot *slot)
 		return 0;
 	slot->state = RR_SLOT_READING;
 	pump->busy++;
-	*piece = (struct rr_piece){ .data = slot->memory, .offset = pump->next, .done = pump_slot_completed };
+	*piece = (struct rr_cp_piece){
+		.data = slot->memory, .offset = pump->next, .done = pump_slot_completed
+	};
 	piece->length = length;
 	piece->ctx = slot;
 	/* The piece is the whole file: version 4 then opens, reads and closes the file by one call. */
@@ -325,7 +327,7 @@ pump_slot_finish(struct rr_pump *pump, struct rr_pump_slot *slot)
 static int
 pump_slot_write(struct rr_pump *pump, struct rr_pump_slot *slot)
 {
-	struct rr_piece *piece = &slot->piece;
+	struct rr_cp_piece *piece = &slot->piece;
 	uint32_t start;
 
 	if (pump->in_order && slot->start != pump->done) {

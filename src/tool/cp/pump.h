@@ -35,7 +35,7 @@ struct rr_pump;
  */
 struct rr_pump_slot {
 	struct rr_pump *pump;
-	struct rr_piece piece; /* is read as a whole, and then written run by run */
+	struct rr_cp_piece piece; /* is read as a whole, and then written run by run */
 	uint8_t *memory;
 	uint64_t start;          /* offset of the piece in the file */
 	uint64_t begun;          /* when the read of the piece began, ns */

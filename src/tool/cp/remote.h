@@ -30,9 +30,9 @@ int rr_cp_remote_apply(
 
 int rr_cp_remote_create(struct rr_side *side, const struct rr_directory *directory, const char *name,
 	uint64_t size, struct rr_file *file);
-int rr_cp_remote_read(struct rr_file *file, struct rr_piece *piece);
-int rr_cp_remote_write(struct rr_file *file, struct rr_piece *piece);
-void rr_cp_remote_cancel(struct rr_piece *piece);
+int rr_cp_remote_read(struct rr_file *file, struct rr_cp_piece *piece);
+int rr_cp_remote_write(struct rr_file *file, struct rr_cp_piece *piece);
+void rr_cp_remote_cancel(struct rr_cp_piece *piece);
 int rr_cp_remote_extent(struct rr_extent *extent);
 void rr_cp_remote_cancel_extent(struct rr_extent *extent);
 int rr_cp_remote_within(

@@ -37,7 +37,7 @@ rr_cp_remote_create(struct rr_side *side, const struct rr_directory *directory, 
 /* Fills in the arguments of the READ or WRITE that moves the piece. `done` is called when that operation has
  * ended. The caller sends the operation. */
 static void
-remote_start(struct rr_file *file, struct rr_piece *piece, void (*done)(struct rr_nfs_io *io, int error))
+remote_start(struct rr_file *file, struct rr_cp_piece *piece, void (*done)(struct rr_nfs_io *io, int error))
 {
 	piece->file = file;
 	piece->io.file = &file->handle;
@@ -53,14 +53,14 @@ remote_start(struct rr_file *file, struct rr_piece *piece, void (*done)(struct r
 static void
 remote_read_done(struct rr_nfs_io *io, int error)
 {
-	struct rr_piece *piece = io->ctx;
+	struct rr_cp_piece *piece = io->ctx;
 
 	piece->moved = io->moved;
 	piece->done(piece, error ? rr_cp_remote_fail(piece->file->side, error) : 0);
 }
 
 int
-rr_cp_remote_read(struct rr_file *file, struct rr_piece *piece)
+rr_cp_remote_read(struct rr_file *file, struct rr_cp_piece *piece)
 {
 	remote_start(file, piece, remote_read_done);
 	rr_nfs_read(file->side->nfs, &piece->io);
@@ -101,7 +101,7 @@ rr_cp_remote_note_unstable(
 static void
 remote_write_done(struct rr_nfs_io *io, int error)
 {
-	struct rr_piece *piece = io->ctx;
+	struct rr_cp_piece *piece = io->ctx;
 	struct rr_file *file = piece->file;
 
 	piece->moved = io->moved;
@@ -112,7 +112,7 @@ remote_write_done(struct rr_nfs_io *io, int error)
 }
 
 int
-rr_cp_remote_write(struct rr_file *file, struct rr_piece *piece)
+rr_cp_remote_write(struct rr_file *file, struct rr_cp_piece *piece)
 {
 	remote_start(file, piece, remote_write_done);
 	rr_nfs_write(file->side->nfs, &piece->io);
@@ -120,7 +120,7 @@ rr_cp_remote_write(struct rr_file *file, struct rr_piece *piece)
 }
 
 void
-rr_cp_remote_cancel(struct rr_piece *piece)
+rr_cp_remote_cancel(struct rr_cp_piece *piece)
 {
 	rr_nfs_io_cancel(&piece->io);
 }

@@ -59,7 +59,7 @@ enum { SAME_FROM, SAME_TO, SAME_SIDES };
 struct same {
 	struct rr_cp *cp;
 	struct rr_file files[SAME_SIDES];
-	struct rr_piece pieces[SAME_SIDES];
+	struct rr_cp_piece pieces[SAME_SIDES];
 	bool awaited[SAME_SIDES]; /* the read of the side's piece is under way */
 	bool failed;              /* a read has failed */
 	uint32_t length;          /* of a piece */
@@ -69,7 +69,7 @@ struct same {
 /* Called when the read of a piece from one of the two files has ended. Notes that the file's piece is not
  * awaited any more, and whether the read failed. */
 static void
-same_was_read(struct rr_piece *piece, int error)
+same_was_read(struct rr_cp_piece *piece, int error)
 {
 	struct same *same = piece->ctx;
 
@@ -84,7 +84,7 @@ same_begin(struct same *same, int side, uint64_t offset)
 	struct rr_file *file = &same->files[side];
 	int result;
 
-	same->pieces[side] = (struct rr_piece){
+	same->pieces[side] = (struct rr_cp_piece){
 		.data = same->memory + (size_t)side * same->length,
 		.offset = offset,
 		.length = same->length,
@@ -125,7 +125,7 @@ same_wait(struct same *same)
 static bool
 same_piece(struct same *same, uint64_t offset, uint64_t size)
 {
-	const struct rr_piece *from = &same->pieces[SAME_FROM], *to = &same->pieces[SAME_TO];
+	const struct rr_cp_piece *from = &same->pieces[SAME_FROM], *to = &same->pieces[SAME_TO];
 	uint32_t wanted = (uint32_t)rr_min(size - offset, same->length);
 
 	for (int side = 0; side < SAME_SIDES; side++)

@@ -63,7 +63,7 @@ struct rr_first {
 
 struct rr_side;
 struct rr_side_ops;
-struct rr_piece;
+struct rr_cp_piece;
 
 /*
  * A file that is open for reading or for writing. A stream is a device, a pipe, or standard input or output:
@@ -80,7 +80,7 @@ struct rr_file {
 	uint32_t uid, gid;                /* after create() and go_on() on a server: the owner and group */
 	int fd;                           /* local, as the next two */
 	struct rr_watch watch;            /* of a stream that is read */
-	struct rr_piece *awaited;         /* the piece of the stream that waits for data; or NULL */
+	struct rr_cp_piece *awaited;      /* the piece of the stream that waits for data; or NULL */
 	struct rpcrdma_nfs_handle handle; /* remote, as all below */
 	stable_how stable;                /* how data is written */
 	bool has_verifier;                /* unstable octets were written, and not committed since */
@@ -90,13 +90,13 @@ struct rr_file {
 };
 
 /* A piece of a file's data that is read or written. */
-struct rr_piece {
+struct rr_cp_piece {
 	struct rr_file *file; /* set by read() and write(), for cancel() and done() */
 	void *data;
 	uint64_t offset;        /* in the file */
 	uint32_t length, moved; /* octets that are wanted; octets that were read or written */
 	struct rr_nfs_io io;    /* remote */
-	void (*done)(struct rr_piece *piece, int error); /* called if read() or write() returned 0 */
+	void (*done)(struct rr_cp_piece *piece, int error); /* called if read() or write() returned 0 */
 	void *ctx;
 };
 
@@ -224,10 +224,10 @@ struct rr_side_ops {
 	void (*cancel_extent)(struct rr_extent *extent);
 	/* read() and write() begin to read or write a piece. They return 1 if that is done already, and
 	 * piece->moved is set; 0 if done() of the piece will be called; or a negative number. */
-	int (*read)(struct rr_file *file, struct rr_piece *piece);
-	int (*write)(struct rr_file *file, struct rr_piece *piece);
+	int (*read)(struct rr_file *file, struct rr_cp_piece *piece);
+	int (*write)(struct rr_file *file, struct rr_cp_piece *piece);
 	/* Ends a read or a write that is under way, without calling done(). */
-	void (*cancel)(struct rr_piece *piece);
+	void (*cancel)(struct rr_cp_piece *piece);
 	/* Makes the server of both files copy `length` octets at `offset` of `from` to the same place of
 	 * `to`, or, with clone, clone the whole file. Returns 0; 1 if the server does not do that; or a
 	 * negative number. The member is NULL if this side is no server. */

@@ -188,7 +188,7 @@ static int
 small_read_local(struct small_job *job)
 {
 	struct rr_side *side = &job->cp->from;
-	struct rr_piece piece = { .data = job->data, .length = RR_CP_SMALL + 1 };
+	struct rr_cp_piece piece = { .data = job->data, .length = RR_CP_SMALL + 1 };
 	struct rr_file file;
 	int error = side->ops->open(side, job->from, job->name, &job->info, &file);
 
@@ -275,7 +275,7 @@ static int
 small_make_local(struct small_job *job)
 {
 	struct rr_side *side = &job->cp->to;
-	struct rr_piece piece = { .data = job->data, .length = (uint32_t)job->info.size };
+	struct rr_cp_piece piece = { .data = job->data, .length = (uint32_t)job->info.size };
 	struct rr_file file;
 	int error;
 
