@@ -657,3 +657,13 @@ op_setattr_mode(uint32_t mode)
 	return (nfs_argop4){ .argop = OP_SETATTR,
 		.u.opsetattr.obj_attributes = { { 2, (uint32_t *)(uintptr_t)words }, { values, 4 } } };
 }
+
+nfs_argop4
+op_readdir(uint64_t cookie, uint8_t verifier, uint32_t maxcount)
+{
+	return (nfs_argop4){ .argop = OP_READDIR,
+		.u.opreaddir = { .cookie = cookie,
+			.cookieverf = { verifier },
+			.dircount = 512,
+			.maxcount = maxcount } };
+}

@@ -224,6 +224,7 @@ nfs_argop4 op_open(const char *name, const char *owner, uint32_t access, uint32_
 nfs_argop4 op_close(const stateid4 *stateid);
 nfs_argop4 op_write(const stateid4 *stateid, uint64_t offset, const char *data);
 nfs_argop4 op_read(const stateid4 *stateid, uint64_t offset, uint32_t count);
+nfs_argop4 op_readdir(uint64_t cookie, uint8_t verifier, uint32_t maxcount);
 nfs_argop4 op_lock(
 	const stateid4 *open, const char *owner, nfs_lock_type4 type, uint64_t offset, uint64_t length);
 
