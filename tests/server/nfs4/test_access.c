@@ -219,6 +219,34 @@ an_export_says_which_flavors_it_may_be_used_with(void **state)
 	assert_flavors(peer, 1, AUTH_SYS, 2);
 }
 
+/* 18.29: with RPCSEC_GSS come the mechanism, the quality of protection and the service, in the order of the
+ * rule. */
+static void
+an_export_names_the_services_of_kerberos(void **state)
+{
+	static const uint8_t krb5[] = { 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x12, 0x01, 0x02, 0x02 };
+	static const uint32_t services[] = { RPC_GSS_SVC_PRIVACY, RPC_GSS_SVC_NONE, 0,
+		RPC_GSS_SVC_INTEGRITY };
+	struct peer *peer = world_peer(*state, 0, "a", 0);
+	const SECINFO4resok *ok;
+
+	rules(*state, "*(rw,insecure,sec=krb5p:krb5:sys:krb5i)", "*(rw,insecure,sec=krb5)");
+	assert_int_equal(RUN(peer, op_root(), op_secinfo("a")), NFS4_OK);
+	ok = &peer_res(peer, 1)->u.opsecinfo.u.resok4;
+	assert_int_equal(ok->count, 4);
+	for (uint32_t i = 0; i < 4; i++) {
+		const rpcsec_gss_info *info = &ok->values[i].u.flavor_info;
+
+		assert_int_equal(ok->values[i].flavor, i == 2 ? AUTH_SYS : RPCSEC_GSS);
+		if (i == 2)
+			continue;
+		assert_int_equal(info->oid.length, sizeof(krb5));
+		assert_memory_equal(info->oid.data, krb5, sizeof(krb5));
+		assert_int_equal(info->qop, 0);
+		assert_int_equal(info->service, services[i]);
+	}
+}
+
 static void
 handles_of_two_exports_in_one_call_are_both_looked_at(void **state)
 {
@@ -443,6 +471,7 @@ main(void)
 		two_exports(a_flavor_that_the_rule_does_not_name_is_refused),
 		two_exports(putting_a_filehandle_leaves_a_wrong_flavor_to_what_follows),
 		two_exports(an_export_says_which_flavors_it_may_be_used_with),
+		two_exports(an_export_names_the_services_of_kerberos),
 		two_exports(handles_of_two_exports_in_one_call_are_both_looked_at),
 		two_exports(operations_of_two_exports_need_one_user),
 		two_exports(who_may_use_no_export_gets_no_state),
