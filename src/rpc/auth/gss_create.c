@@ -71,16 +71,17 @@ create_run(struct rr_crew_job *job, void *member)
 	rr_gss_accept(shared->acceptor, creation->token.data, creation->token.length, accepted);
 	if (!accepted->context)
 		return true;
-	rr_gss_user_find(accepted->principal, &user);
-	creation->entry = rr_gss_table_add(
-		shared->table, accepted->context, accepted->principal, &user, creation->host_name);
+	if (rr_gss_user_find(accepted->principal, &user))
+		creation->entry = rr_gss_table_add(
+			shared->table, accepted->context, accepted->principal, &user, creation->host_name);
 	if (creation->entry)
 		return true;
 	rr_gss_context_free(accepted->context);
 	rr_gss_user_free(&user);
 	accepted->context = NULL;
 	accepted->major = CREATE_ENTRY_LOST;
-	rr_fail(&accepted->why, 0, "there is no memory for a context");
+	rr_fail(&accepted->why, 0,
+		"the directory of users does not answer (nsswitch.conf), or memory is out");
 	return true;
 }
 

@@ -68,7 +68,7 @@ gss_check_call(const struct rr_call_header *call, const struct rr_gss_cred *cred
 		return RR_AUTH_BADVERF;
 	if (!rr_gss_verify(entry->context, RR_GSS_LOOP, front.data, front.length, mic.data, mic.length))
 		return RR_RPCSEC_GSS_CREDPROBLEM;
-	if (cred->seq_num > RR_GSS_MAXSEQ || rr_gss_context_expired(entry->context))
+	if (cred->seq_num > RR_GSS_MAXSEQ || rr_gss_table_ended(entry))
 		return RR_RPCSEC_GSS_CTXPROBLEM;
 	if (cred->service == RR_GSS_SVC_PRIVACY && rr_gss_context_sizes(entry->context).header == 0)
 		return RR_AUTH_TOOWEAK;

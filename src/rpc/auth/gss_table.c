@@ -166,7 +166,7 @@ table_expire(struct rr_gss_table *table, int64_t now, struct rr_gss_entry *some[
 	for (int i = 0; i < TABLE_EXPIRE && !rr_list_empty(&table->by_use); i++) {
 		struct rr_gss_entry *entry = rr_container(table->by_use.next, struct rr_gss_entry, by_use);
 
-		if (now - entry->used < RR_GSS_IDLE && !rr_gss_context_expired(entry->context))
+		if (now - entry->used < RR_GSS_IDLE && now < entry->until)
 			break;
 		entry = table_unlist(table, entry);
 		if (entry)
@@ -253,6 +253,9 @@ rr_gss_table_add(struct rr_gss_table *table, struct rr_gss_context *context, con
 	entry->user = *user;
 	strncpy(entry->principal, principal, sizeof(entry->principal) - 1);
 	env->random(env->ctx, entry->handle, sizeof(entry->handle));
+	entry->until = rr_gss_context_deadline(context);
+	if (!user->known && entry->until > table_clock() + RR_GSS_UNKNOWN)
+		entry->until = table_clock() + RR_GSS_UNKNOWN;
 	pthread_mutex_lock(&table->lock);
 	if (table_open_accounts(table, entry, host)) {
 		freed = table_list(table, entry);
@@ -291,6 +294,12 @@ rr_gss_table_find(struct rr_gss_table *table, const void *handle, size_t size)
 	pthread_mutex_unlock(&table->lock);
 	table_free_some(table->env, some, count);
 	return entry;
+}
+
+bool
+rr_gss_table_ended(const struct rr_gss_entry *entry)
+{
+	return table_clock() >= entry->until;
 }
 
 bool

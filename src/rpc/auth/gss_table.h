@@ -15,13 +15,14 @@
 /*
  * The contexts of a server. All its threads share them, as a client uses a context over all its connections.
  * A context is known by a handle that nobody can guess. It lives until its client destroys it, its ticket
- * expires, it was not used for RR_GSS_IDLE seconds, or its place is needed: a principal at an address, an
- * address, and all together have so many places, and the context that was not used for the longest time goes
- * first. A call that has begun keeps its context.
+ * expires, for RR_GSS_UNKNOWN seconds if its principal is no user (who may become one), it was not used for
+ * RR_GSS_IDLE seconds, or its place is needed: a principal at an address, an address, and all together have
+ * so many places, and the context that was not used for the longest time goes first. A call that has begun
+ * keeps its context.
  *
  * Any thread may call all functions. The lock is held for a few steps only, whatever clients do.
  */
-enum { RR_GSS_HANDLE = 16, RR_GSS_IDLE = 3600 };
+enum { RR_GSS_HANDLE = 16, RR_GSS_IDLE = 3600, RR_GSS_UNKNOWN = 600 };
 
 /* How many contexts there are at most. */
 struct rr_gss_bounds {
@@ -43,6 +44,7 @@ struct rr_gss_entry {
 	struct rr_gss_user user;
 	char principal[RR_GSS_NAME_MAX + 1];
 	uint8_t handle[RR_GSS_HANDLE];
+	int64_t until; /* the time at which it ends, on the clock of time(2) */
 
 	/* What follows belongs to the table. */
 	const struct rr_env *env;
@@ -72,6 +74,9 @@ struct rr_gss_entry *rr_gss_table_add(struct rr_gss_table *table, struct rr_gss_
 
 /* Returns the entry of this handle, held for the caller, or NULL. */
 struct rr_gss_entry *rr_gss_table_find(struct rr_gss_table *table, const void *handle, size_t size);
+
+/* Tells whether the context has ended. */
+bool rr_gss_table_ended(const struct rr_gss_entry *entry);
 
 /* Takes a number of the entry's window: rr_gss_window_take(). */
 bool rr_gss_table_take(struct rr_gss_entry *entry, uint32_t number);

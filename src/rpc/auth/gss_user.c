@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "rpc/auth/gss_user.h"
 
+#include <errno.h>
 #include <grp.h>
 #include <pwd.h>
 #include <stdlib.h>
@@ -40,21 +41,34 @@ user_find_groups(const char *name, struct rr_gss_user *user)
 		user->groups = groups;
 }
 
-void
+/* getpwnam_r(3): "The given name or uid was not found", in the errors that there are for that beside none. */
+static bool
+user_is_none(int error)
+{
+	return error == 0 || error == ENOENT || error == ESRCH || error == EBADF || error == EPERM;
+}
+
+bool
 rr_gss_user_find(const char *principal, struct rr_gss_user *user)
 {
-	char name[USER_NAME], *memory = malloc(USER_ENTRY);
+	char name[USER_NAME], *memory;
 	struct passwd entry, *found = NULL;
+	int error = ENOMEM;
 
 	*user = (struct rr_gss_user){ 0 };
-	if (memory && rr_gss_local_name(principal, name, sizeof(name)) &&
-		getpwnam_r(name, &entry, memory, USER_ENTRY, &found) == 0 && found) {
+	if (!rr_gss_local_name(principal, name, sizeof(name)))
+		return true;
+	memory = malloc(USER_ENTRY);
+	if (memory)
+		error = getpwnam_r(name, &entry, memory, USER_ENTRY, &found);
+	if (error == 0 && found) {
 		user->known = true;
 		user->uid = found->pw_uid;
 		user->gid = found->pw_gid;
 		user_find_groups(name, user);
 	}
 	free(memory);
+	return user_is_none(error);
 }
 
 void

@@ -16,8 +16,8 @@ struct rr_gss_user {
 };
 
 /* Looks up the principal's user, by libkrb5's rules, and the user's groups, by nsswitch.conf. It may take
- * long. */
-void rr_gss_user_find(const char *principal, struct rr_gss_user *user);
+ * long. Returns false if the directory of users does not answer; then nothing is known of the principal. */
+bool rr_gss_user_find(const char *principal, struct rr_gss_user *user);
 void rr_gss_user_free(struct rr_gss_user *user);
 
 #endif
