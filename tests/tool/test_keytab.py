@@ -53,7 +53,7 @@ def test_served(top):
         check("a file of the user is", got.stdout == b"of daemon", got)
         got = read(server, "krb5p", "private", "alice")
         check("and is not another's, who is no user here", got.returncode == 1, got)
-        tap.result("a principal is no user of this machine" in log(top), "which the log says", [log(top)])
+        tap.result("the principal alice@REALM.TEST is no user of this machine" in log(top), "which the log says", [log(top)])
         with open(f"/proc/{server.process.pid}/limits") as file:
             limit = next(line for line in file if line.startswith("Max core file size"))
         tap.result(limit.split()[4:6] == ["1", "1"], "no core file has keys", [limit])

@@ -11,6 +11,7 @@
 enum {
 	CREATE_PLACE = 1,            /* of jobs that may wait: they keep half of the crew busy at most */
 	CREATE_ANSWER_MAX = 4096,    /* octets of the largest answer */
+	CREATE_NAME = 128,           /* characters of a principal in the log */
 	CREATE_ENTRY_LOST = 13 << 16 /* GSS_S_FAILURE: RFC 2203, appendix A */
 };
 
@@ -119,19 +120,34 @@ create_answer(struct gss_creation *creation)
 	return true;
 }
 
+/* Copies the name of a principal, which its realm chooses, for the log: a line of the log has no control
+ * characters of others. */
+static void
+create_printable(const char *name, char text[CREATE_NAME])
+{
+	size_t length = 0;
+
+	for (; name[length] && length < CREATE_NAME - 1; length++)
+		text[length] = name[length] >= ' ' && name[length] <= '~' ? name[length] : '?';
+	text[length] = '\0';
+}
+
 /* Tells the log how it ended. */
 static void
 create_log(const struct gss_creation *creation)
 {
 	const struct rr_gss_server *gss = creation->gss;
 	const char *peer = creation->request->peer;
+	char name[CREATE_NAME];
 
 	if (!creation->entry)
 		rr_log_peer(rr_loop_peer_log(gss->engine->loop), peer, "%s: no context of Kerberos: %s", peer,
 			creation->accepted.why.text);
-	else if (!creation->entry->user.known)
+	else if (!creation->entry->user.known) {
+		create_printable(creation->entry->principal, name);
 		rr_log_peer(rr_loop_peer_log(gss->engine->loop), peer,
-			"%s: a principal is no user of this machine, and acts as nobody", peer);
+			"%s: the principal %s is no user of this machine, and acts as nobody", peer, name);
+	}
 }
 
 static void
