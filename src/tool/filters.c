@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "base/tls/tls.h"
 #include "fabric/filter/capture.h"
 #include "fabric/filter/fault.h"
 #include "fabric/filter/flight.h"
@@ -77,6 +78,12 @@ const struct rr_option rr_filters_options[] = {
 			"them",
 		.kind = RR_OPTION_FLAG,
 		.at = offsetof(struct rr_filters, judge) },
+	{ .name = "keylog",
+		.argument = "FILE",
+		.help = "append the secrets of TLS to the file, for Wireshark: who has it can read what was "
+			"captured on the way",
+		.kind = RR_OPTION_TEXT,
+		.at = offsetof(struct rr_filters, keylog_path) },
 	{ .name = "record",
 		.argument = "FILE",
 		.help = "write down every RDMA operation; see rpcrdma-record(5)",
@@ -182,6 +189,8 @@ rr_filters_start(const struct rr_tool *tool, struct rr_filters *filters, struct 
 	config->versions = filters->versions;
 	config->reply_chunks = filters->reply_chunks;
 	config->crc = filters->crc;
+	if (filters->keylog_path && rr_tls_keylog(filters->keylog_path, &text) < 0)
+		return rr_tool_fail(tool, "--keylog: %s", text.text);
 	if (filters->path && rr_recording_open(filters->path, &filters->recording, &text) < 0)
 		return rr_tool_fail(tool, "--record: %s", text.text);
 	if (filters->capture_path && rr_capture_open(filters->capture_path, &filters->capture, &text) < 0)

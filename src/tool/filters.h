@@ -8,7 +8,8 @@
 
 /*
  * Options of connections, for each sub-command with an engine: the provider (--transport), the filters before
- * it (--fault, --record, --capture, --flight, --judge), CRCs (--crc), versions of RPC-over-RDMA
+ * it (--fault, --record, --capture, --flight, --judge), CRCs (--crc), secrets of TLS (--keylog), versions of
+ * RPC-over-RDMA
  * (--rpcrdma-version), and the way of large replies (--reply-chunks). A program has one struct rr_filters,
  * which lives longer than its engines.
  */
@@ -28,6 +29,7 @@ struct rr_filters {
 	bool judge; /* --judge */
 	struct rr_judging *judging;
 	struct rr_capture *judged; /* the capture that the judge reads */
+	const char *keylog_path;   /* --keylog */
 	bool crc;                  /* to be asked for with iWARP */
 	enum rr_versions versions;
 	enum rr_reply_chunks reply_chunks;

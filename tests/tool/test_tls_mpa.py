@@ -91,6 +91,27 @@ def test_seen(top, pki):
         told("with CRCs inside of TLS, if they are asked for", result.returncode == 0, result)
 
 
+def test_capture(top, pki):
+    """--capture shows what was inside of TLS, and says so; --keylog has what others need to see it."""
+    capture, keys = f"{top}/inside.pcapng", f"{top}/inside.keys"
+    with serving(top, *server_options(pki)) as server:
+        recorder = Recorder(server.port)
+        result = run("cp", "-f", "--capture", capture, "--keylog", keys, url(recorder.port, "text", "tls", *ours(pki)), f"{top}/back")
+    with open(capture, "rb") as file:
+        octets = file.read()
+    told("--capture inside of TLS has the file, and MPA", result.returncode == 0 and TEXT[:33] in octets and b"MPA ID Req Frame" in octets, result)
+    check("and says that it shows them decrypted", b"inside of TLS are shown decrypted" in octets, octets[:200])
+    told("decode reads it", run("decode", "--check", capture).returncode == 0, run("decode", "--check", capture))
+    with open(keys) as file:
+        words = [line.split() for line in file]
+    hello = bytes(recorder.seen)
+    check("--keylog has the secrets of the session that was seen on the way", {word[0] for word in words} >= {"CLIENT_TRAFFIC_SECRET_0", "SERVER_TRAFFIC_SECRET_0"}
+          and all(len(word) == 3 and bytes.fromhex(word[1]) in hello for word in words), words)
+    check("and nobody else may read the file", os.stat(keys).st_mode & 0o777 == 0o600)
+    result = run("ls", "--keylog", f"{top}/no/where", url(1, "", "tls", *ours(pki)))
+    told("a file that cannot be made is said", "--keylog" in result.stderr and "No such file" in result.stderr and result.returncode == 1, result)
+
+
 def test_rules(top, pki):
     ways = {"none": [], "tls": ours(pki), "mtls": ours(pki, cert="client")}
     for words in ("none", "tls", "mtls", "tls:mtls"):
@@ -402,7 +423,7 @@ def main():
         if "built without TLS" in said.stderr:
             tap.skip("TLS", "this command was built without it")
             tap.end()
-        for test in (test_seen, test_rules, test_said):
+        for test in (test_seen, test_capture, test_rules, test_said):
             test(top, pki)
         with serving(top, *server_options(pki)) as server:
             for test in (test_protocol, test_records, test_updates, test_floods):

@@ -6,12 +6,25 @@
 
 #include "base/tls/tls.h"
 
+static int
+absent_fail(struct rr_text *text)
+{
+	return rr_fail(text, -RPCRDMA_ERR_NOTSUP,
+		"this program was built without TLS: build it with the headers of OpenSSL 3");
+}
+
 int
 rr_tls_new(bool is_server, const struct rr_tls_files *files, struct rr_tls **tls, struct rr_text *text)
 {
 	(void)is_server, (void)files, (void)tls;
-	return rr_fail(text, -RPCRDMA_ERR_NOTSUP,
-		"this program was built without TLS: build it with the headers of OpenSSL 3");
+	return absent_fail(text);
+}
+
+int
+rr_tls_keylog(const char *path, struct rr_text *text)
+{
+	(void)path;
+	return absent_fail(text);
 }
 
 int

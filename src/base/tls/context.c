@@ -115,6 +115,7 @@ context_settle(const struct rr_tls *tls, SSL_CTX *context)
 	openssl->SSL_CTX_set_options(
 		context, SSL_OP_NO_TICKET | SSL_OP_NO_RENEGOTIATION | SSL_OP_IGNORE_UNEXPECTED_EOF);
 	openssl->SSL_CTX_set_num_tickets(context, 0);
+	openssl->SSL_CTX_set_keylog_callback(context, rr_tls_keylog_line);
 	if (tls->is_server)
 		openssl->SSL_CTX_set_alpn_select_cb(context, rr_tls_select, NULL);
 }

@@ -29,7 +29,7 @@
 	function(SSL_get_current_cipher) function(SSL_CIPHER_get_name) function(SSL_get_verify_result)       \
 	function(SSL_get0_alpn_selected) function(SSL_get1_peer_certificate)                                 \
 	function(SSL_load_client_CA_file) function(SSL_CTX_set_client_CA_list)                               \
-	function(SSL_set_default_read_buffer_len) function(SSL_get_rbio)
+	function(SSL_set_default_read_buffer_len) function(SSL_get_rbio) function(SSL_CTX_set_keylog_callback)
 
 #define RR_TLS_CRYPTO(function)                                                                              \
 	function(BIO_meth_new) function(BIO_meth_free) function(BIO_meth_set_read) function(BIO_meth_set_write)                      \
@@ -66,6 +66,9 @@ BIO_METHOD *rr_tls_octets_new(void);
  * only if the client offers any. */
 int rr_tls_select(SSL *ssl, const unsigned char **selected, unsigned char *length,
 	const unsigned char *offered, unsigned int size, void *ctx);
+
+/* keylog.c: is OpenSSL's callback for a line of the file of rr_tls_keylog(), if there is one. */
+void rr_tls_keylog_line(const SSL *ssl, const char *line);
 
 /* reason.c: writes into text why the handshake of the session failed, and what to do. name: of the server, at
  * the side of the client; else NULL. */

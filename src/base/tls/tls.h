@@ -56,6 +56,11 @@ void rr_tls_free(struct rr_tls *tls);
 /* Tells whether this side has a certificate; a server, whether it asks its clients for one. */
 bool rr_tls_is_mutual(const struct rr_tls *tls);
 
+/* Has the secrets of all sessions of this process appended to a file, in the format that Wireshark and others
+ * read (SSLKEYLOGFILE): who has the file can decrypt what was captured. For diagnosis; called before
+ * threads are made. Errors, with a text: SYSTEM (the file), NOTSUP (no TLS). */
+int rr_tls_keylog(const char *path, struct rr_text *text);
+
 /* That a connection is to be inside of TLS. */
 struct rr_secure {
 	struct rr_tls *tls; /* the certificates of this side */

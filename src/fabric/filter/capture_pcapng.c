@@ -8,9 +8,16 @@ enum {
 	BLOCK_PACKET = 6,
 	SECTION_MAGIC = 0x1a2b3c4d,
 	LINK_RAW = 101,
+	OPTION_COMMENT = 1,
 	OPTION_RESOLUTION = 9,
 	NANOSECONDS = 9
 };
+
+/* What each file says of itself. A multiple of four octets, so that it needs no padding. */
+#define CAPTURE_COMMENT                                                                                      \
+	"What rpcrdma sent and received over RDMA, in the form of iWARP. Octets that went inside of TLS "    \
+	"are "                                                                                               \
+	"shown decrypted. "
 
 /* Writes a block of a pcapng file: type, size of the whole block, head, data, padding to a multiple of four
  * octets, and the size again. */
@@ -46,8 +53,16 @@ rr_capture_begin_file(FILE *file)
 		uint16_t end, end_size;
 	} interface = { LINK_RAW, 0, RR_CAPTURE_PACKET_MAX, OPTION_RESOLUTION, 1, NANOSECONDS, { 0 }, 0, 0 };
 
-	_Static_assert(sizeof(section) == 16 && sizeof(interface) == 20, "there is no padding");
-	capture_block(file, BLOCK_SECTION, &section, sizeof(section), NULL, 0);
+	const struct {
+		uint16_t option, size;
+		char text[sizeof(CAPTURE_COMMENT) - 1];
+		uint16_t end, end_size;
+	} comment = { OPTION_COMMENT, sizeof(CAPTURE_COMMENT) - 1, CAPTURE_COMMENT, 0, 0 };
+
+	_Static_assert(
+		(sizeof(CAPTURE_COMMENT) - 1) % 4 == 0 && sizeof(section) == 16 && sizeof(interface) == 20,
+		"there is no padding");
+	capture_block(file, BLOCK_SECTION, &section, sizeof(section), &comment, sizeof(comment));
 	capture_block(file, BLOCK_INTERFACE, &interface, sizeof(interface), NULL, 0);
 }
 
