@@ -148,7 +148,8 @@ struct rpcrdma_nfs_config {
 	 * nfs://HOST[:PORT]/PATH[?NAME=VALUE[&NAME=VALUE]...], must be set. Names: version (3, 4.1, 4.2; else
 	 * the highest that the server speaks, but 3 where the server exports PATH by version 3 alone),
 	 * transport (auto, iwarp, verbs, tcp), mountport, port, rpcbind (alone, or with a value: the port of
-	 * rpcbind, which is asked for the port of NFS), uid, gid. Over version 3, the client finds the export
+	 * rpcbind, which is asked for the port of NFS), uid, gid; for TLS xprtsec (none, tls, mtls, auto),
+	 * tls-ca, tls-cert, tls-key, fingerprint: see rpcrdma(1). Over version 3, the client finds the export
 	 * that PATH is in by asking the server for PATH, and then for the directories above it. Or
 	 * HOST:/PATH, as it stands, at the standard port. Copied.
 	 */
@@ -165,10 +166,15 @@ struct rpcrdma_nfs_config {
 	/* Called now and then while a function waits; if interrupted() returns true, the function ends with
 	 * CANCELLED. NULL: the function waits to the end. */
 	bool (*interrupted)(void *ctx);
-	void *ctx; /* for interrupted */
+	void *ctx; /* for interrupted and trust */
 	/* Connections over which calls are spread: see struct rpcrdma_client_config. Over version 4, all of
 	 * them are of one session. At most RPCRDMA_CONNECTIONS_MAX. 1 */
 	uint32_t connections;
+	/* Called, where the URL demands TLS and names neither an authority nor a fingerprint, if nobody here
+	 * knows who signed the server's certificate. server: HOST:PORT; fingerprint: of its key, as text,
+	 * both for the call alone. If trust() returns true, the key goes into the user's list of known
+	 * servers, and the server must have it from now on. NULL: such servers are refused. */
+	bool (*trust)(void *ctx, const char *server, const char *fingerprint);
 };
 
 /*

@@ -35,7 +35,9 @@ mount_prepare(struct rpcrdma_nfs *nfs, const struct rpcrdma_program *program, ui
 /* ---- The connection to MOUNT ---- */
 
 /* Makes an RPC client that connects to the given port of the NFS server over TCP, even if NFS itself uses
- * RDMA. */
+ * RDMA. It goes inside of TLS if MOUNT has that there: Linux's mountd has none, and Linux's client asks it
+ * without, also with xprtsec=tls. Who changes its answer can lead the client to another directory of the same
+ * server: calls with that handle go inside of TLS. */
 static int
 mount_open_tcp(struct rpcrdma_nfs *nfs, uint16_t port, struct rpcrdma_client **client)
 {
@@ -44,6 +46,11 @@ mount_open_tcp(struct rpcrdma_nfs *nfs, uint16_t port, struct rpcrdma_client **c
 	config.transport = RR_TRANSPORT_TCP;
 	config.retry = 0; /* if the connection is lost, its calls fail at once */
 	config.connections = 1;
+	if (config.secure) {
+		nfs->mount_secure = *config.secure;
+		nfs->mount_secure.optional = true;
+		config.secure = &nfs->mount_secure;
+	}
 	rr_address_set_port((struct sockaddr *)&config.address, port);
 	return rr_client_new(nfs->engine, &config, client, &nfs->text);
 }

@@ -25,8 +25,9 @@ struct rpcrdma_nfs {
 	struct rr_v3 v3;             /* the procedures of version 3 */
 	struct rr_nfs_config config; /* its strings are server and path below */
 	char server[256], path[RR_NFS_PATH];
-	struct rr_secure secure;   /* config.rpc.secure points to it, if the client uses TLS */
-	struct rr_tls *own_tls;    /* that of secure, if rr_nfs_open_url() made it */
+	struct rr_secure secure;       /* config.rpc.secure points to it, if the client uses TLS */
+	struct rr_secure mount_secure; /* the same for MOUNT at a port of its own */
+	struct rr_tls *own_tls;        /* that of secure, if rr_nfs_open_url() made it */
 	struct rr_gss_client *gss; /* whose flavor config.rpc.auth is, of rr_nfs_open_url(); NULL: without */
 	char export[RR_NFS_PATH];
 	struct rpcrdma_nfs_handle root;

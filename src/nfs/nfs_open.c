@@ -4,6 +4,7 @@
 
 #include "base/address.h"
 #include "base/config.h"
+#include "nfs/known.h"
 #include "nfs/lookup.h"
 #include "nfs/nfs_private.h"
 #include "nfs/sec.h"
@@ -75,6 +76,22 @@ open_first(struct rpcrdma_engine *engine, const struct rr_url *url, struct rr_nf
 	return error;
 }
 
+/* Called when the server could not be opened. If that is because its certificate is of nobody who is known
+ * here, asks the caller of the library whether to trust its key. Returns whether that is so, and the server
+ * is known from now on. */
+static bool
+open_trusts(const struct rpcrdma_nfs_config *config, const struct rr_url *url, struct rr_secure *secure,
+	struct rr_text *text)
+{
+	char name[RR_KNOWN_NAME], fingerprint[RR_TLS_FINGERPRINT_TEXT];
+
+	if (!config->trust || !rr_secure_may_trust(url, secure))
+		return false;
+	rr_known_name(url, name);
+	rr_tls_fingerprint_put(secure->stranger->fingerprint, fingerprint);
+	return config->trust(config->ctx, name, fingerprint) && rr_secure_trust(url, secure, text) == 0;
+}
+
 int
 rr_nfs_open_url(struct rpcrdma_engine *engine, const struct rpcrdma_nfs_config *config,
 	const struct rr_url *url, const char *path, struct rpcrdma_nfs **nfs, struct rr_text *text)
@@ -92,6 +109,7 @@ rr_nfs_open_url(struct rpcrdma_engine *engine, const struct rpcrdma_nfs_config *
 		.rpc.retry = config->retry ? config->retry : OPEN_RETRY,
 		.rpc.connections = config->connections,
 	};
+	struct rr_tls_stranger stranger = { 0 };
 	struct rr_secure secure = { 0 };
 	struct rr_gss_client *gss = NULL;
 	int error = open_credential(config, url, &inner.rpc.user, text);
@@ -101,9 +119,12 @@ rr_nfs_open_url(struct rpcrdma_engine *engine, const struct rpcrdma_nfs_config *
 		inner.rpc.retry = 0;
 	if (!error)
 		error = rr_secure_begin(url, &secure, &inner.rpc.secure, text);
+	secure.stranger = &stranger;
 	if (!error)
 		error = rr_sec_begin(engine, url, inner.timeout, &gss, &inner.rpc.auth, text);
 	if (!error)
+		error = open_first(engine, url, &inner, nfs, text);
+	if (error && open_trusts(config, url, &secure, text))
 		error = open_first(engine, url, &inner, nfs, text);
 	if (error) {
 		rr_gss_client_free(gss);
@@ -111,6 +132,7 @@ rr_nfs_open_url(struct rpcrdma_engine *engine, const struct rpcrdma_nfs_config *
 		return error;
 	}
 	(*nfs)->own_tls = secure.tls;
+	(*nfs)->secure.stranger = NULL; /* which ends here */
 	(*nfs)->gss = gss;
 	return 0;
 }

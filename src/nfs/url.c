@@ -318,6 +318,17 @@ url_parse_tls_key(const char *value, size_t length, struct rr_url *url, struct r
 	return url_decode(value, length, url->tls_key, sizeof(url->tls_key), "path of tls-key", error);
 }
 
+/* Handles the option "fingerprint=". */
+static int
+url_parse_fingerprint(const char *value, size_t length, struct rr_url *url, struct rr_text *error)
+{
+	url->has_fingerprint = rr_tls_fingerprint_get(value, length, url->fingerprint);
+	return url->has_fingerprint ? 0
+				    : rr_fail(error, -RPCRDMA_ERR_INVAL,
+					      "fingerprint= takes sha256: and 64 hexadecimal digits, as "
+					      "serve --tls prints them");
+}
+
 static const struct {
 	const char *name;
 	int (*parse)(const char *value, size_t length, struct rr_url *url, struct rr_text *error);
@@ -335,6 +346,7 @@ static const struct {
 	{ "tls-ca", url_parse_tls_ca, false },
 	{ "tls-cert", url_parse_tls_cert, false },
 	{ "tls-key", url_parse_tls_key, false },
+	{ "fingerprint", url_parse_fingerprint, false },
 };
 
 /* Parses one option of the URL: "NAME=VALUE", or "NAME" if the option may stand alone. Fails, with a text, if
@@ -357,7 +369,7 @@ url_parse_option(const char *text, size_t length, struct rr_url *url, struct rr_
 	}
 	return rr_fail(error, -RPCRDMA_ERR_INVAL,
 		"there is no option '%.*s'; there are version, transport, mountport, port, rpcbind, uid, "
-		"gid, sec, xprtsec, tls-ca, tls-cert and tls-key",
+		"gid, sec, xprtsec, tls-ca, tls-cert, tls-key and fingerprint",
 		(int)(name > 40 ? 40 : name), text);
 }
 

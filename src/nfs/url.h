@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <sys/socket.h>
 
+#include "base/tls/tls.h"
 #include "carrier/engine.h"
 #include "nfs/version.h"
 
@@ -13,8 +14,8 @@
  * The URL of an export is nfs://HOST[:PORT]/PATH[?OPTION=VALUE[&...]], after RFC 2224 and RFC 3986: HOST is a
  * name, an IPv4 address, or an IPv6 address in brackets; "%41" stands for one octet. Options: version (3,
  * 4.1, 4.2), transport (auto, iwarp, verbs, tcp), mountport, port, rpcbind, uid, gid, sec (sys, krb5, krb5i,
- * krb5p), xprtsec, tls-ca, tls-cert, tls-key. "rpcbind" alone, or with the port of rpcbind, says that the
- * port of NFS is to be looked up (nfs/lookup.h).
+ * krb5p), xprtsec, tls-ca, tls-cert, tls-key, fingerprint. "rpcbind" alone, or with the port of rpcbind, says
+ * that the port of NFS is to be looked up (nfs/lookup.h).
  */
 
 enum {
@@ -57,6 +58,8 @@ struct rr_url {
 	uint32_t uid, gid;
 	enum rr_url_sec sec;
 	enum rr_url_xprtsec xprtsec;
+	bool has_fingerprint;
+	uint8_t fingerprint[RR_TLS_FINGERPRINT]; /* of the server's key */
 	char tls_ca[RR_URL_FILE], tls_cert[RR_URL_FILE],
 		tls_key[RR_URL_FILE]; /* ""; else the paths of files */
 };

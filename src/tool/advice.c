@@ -59,7 +59,10 @@ int
 rr_advice_fail(const struct rr_tool *tool, const struct rr_url *url, const char *name, int error,
 	const struct rr_text *text)
 {
-	const char *advice = url->transport == RR_TRANSPORT_TCP ? rr_advice_tcp(error) : rr_advice(error);
+	/* A failure of TLS says itself what to do. */
+	bool is_tls = url->xprtsec != RR_URL_XPRTSEC_NONE && error == -RPCRDMA_ERR_REJECTED;
+	const char *advice =
+		url->transport == RR_TRANSPORT_TCP || is_tls ? rr_advice_tcp(error) : rr_advice(error);
 	int status = rr_tool_fail(tool, "%s: %s", name, text->text);
 
 	if (advice)

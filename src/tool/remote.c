@@ -4,7 +4,9 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "tool/ask.h"
 #include "tool/report.h"
 #include "tool/tool.h"
 
@@ -68,11 +70,23 @@ rr_remote_has_slash(const struct rr_remote *remote)
 	return path[0] && path[strlen(path) - 1] == '/';
 }
 
+/* Asks the user whether the server is the one that is meant, which nobody here knows yet. */
+static bool
+remote_ask(void *ctx, const char *server, const char *fingerprint)
+{
+	(void)ctx;
+	return rr_ask(&(struct rr_tool){ .name = "tls" },
+		"%s is not known here; its key has the fingerprint %s, which the server prints at its start; "
+		"trust it from now on (y or n)",
+		server, fingerprint);
+}
+
 int
 rr_remote_open(struct rpcrdma_engine *engine, const char *url, struct rr_remote *remote, struct rr_text *text)
 {
 	const struct rpcrdma_nfs_config config = { .interrupted = rr_tool_interrupted,
-		.connections = remote->connections };
+		.connections = remote->connections,
+		.trust = isatty(STDIN_FILENO) ? remote_ask : NULL };
 	char above[RR_URL_PATH];
 	int error;
 

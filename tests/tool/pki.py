@@ -51,9 +51,10 @@ class Pki:
     def self_signed(self, name, common_name, *extensions):
         self.request(name, common_name, extensions, "-x509", "-days", "30", "-out", f"{name}.pem")
 
-    def signed(self, name, *names, dates=()):
+    def signed(self, name, *names, dates=(), purposes=None):
         """A certificate of the authority, for the names of the form DNS:NAME or IP:ADDRESS."""
-        self.request(name, name, [f"subjectAltName={','.join(names)}"], "-out", f"{name}.csr")
+        extensions = [f"subjectAltName={','.join(names)}"] + ([f"extendedKeyUsage={purposes}"] if purposes else [])
+        self.request(name, name, extensions, "-out", f"{name}.csr")
         self.openssl("ca", "-batch", "-notext", "-config", "ca.conf", "-in", f"{name}.csr", "-out", f"{name}.pem", *dates)
 
     def revoke(self, name):

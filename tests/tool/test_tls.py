@@ -116,6 +116,17 @@ def test_rules(top, pki):
     check("serve with another key does not start", result.returncode == 1 and "private key" in result.stderr, result)
 
 
+def test_mount(top, pki):
+    """MOUNT of version 3 at a port of its own, which has no TLS, as Linux's mountd has none; NFS goes inside of TLS all the same."""
+    shutil.copy(f"{top}/text", f"{top}/served/there")
+    with serving(top, *server_options(pki), "--allow", "*(rw,xprtsec=tls)") as server, serving(top, "--nfs", "3", log="mount-log") as mountd:
+        at, recorder = ours(pki) + [f"mountport={mountd.tcp_port}", "version=3"], Recorder(server.tcp_port)
+        result = run("cat", url(recorder.port, "there", "tls", *at))
+        check("MOUNT without TLS, NFS inside of it", result.returncode == 0 and result.stdout == TEXT.decode() and TEXT[:33] not in recorder.seen, result)
+        result = run("ls", url(mountd.tcp_port, "", "tls", *at))
+        check("NFS without TLS is refused all the same", result.returncode == 1 and "has no TLS" in result.stderr, result)
+
+
 def wait_for(path, text):
     """Waits until a line with the text is in the file."""
     with open(path) as file:
@@ -176,7 +187,7 @@ def main():
         if "built without TLS" in probe.stderr:
             tap.skip("TLS", "this command was built without it")
             tap.end()
-        for test in (test_protected, test_said, test_rules, test_renewed, test_gateway):
+        for test in (test_protected, test_said, test_rules, test_mount, test_renewed, test_gateway):
             test(top, pki)
     tap.end()
 

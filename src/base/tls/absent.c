@@ -28,6 +28,41 @@ rr_tls_keylog(const char *path, struct rr_text *text)
 }
 
 int
+rr_tls_make(const char *path, struct rr_text *text)
+{
+	(void)path;
+	return absent_fail(text);
+}
+
+bool
+rr_tls_fingerprint_get(const char *text, size_t length, uint8_t fingerprint[RR_TLS_FINGERPRINT])
+{
+	(void)text, (void)length, (void)fingerprint;
+	return false;
+}
+
+void
+rr_tls_fingerprint_put(const uint8_t fingerprint[RR_TLS_FINGERPRINT], char text[RR_TLS_FINGERPRINT_TEXT])
+{
+	(void)fingerprint;
+	text[0] = '\0';
+}
+
+bool
+rr_tls_stranger_is_unknown(const struct rr_tls_stranger *stranger)
+{
+	(void)stranger;
+	return false;
+}
+
+bool
+rr_tls_own_fingerprint(struct rr_tls *tls, uint8_t fingerprint[RR_TLS_FINGERPRINT])
+{
+	(void)tls, (void)fingerprint;
+	return false;
+}
+
+int
 rr_tls_renew(struct rr_tls *tls, struct rr_text *text)
 {
 	(void)tls, (void)text;
@@ -48,10 +83,10 @@ rr_tls_is_mutual(const struct rr_tls *tls)
 }
 
 int
-rr_tls_open(struct rr_tls *tls, const char *name, enum rr_tls_protocol protocol, rr_tls_receive *receive,
-	void *ctx, struct rr_tls_session **session)
+rr_tls_open(struct rr_tls *tls, const struct rr_secure *wants, enum rr_tls_protocol protocol,
+	rr_tls_receive *receive, void *ctx, struct rr_tls_session **session)
 {
-	(void)tls, (void)name, (void)protocol, (void)receive, (void)ctx, (void)session;
+	(void)tls, (void)wants, (void)protocol, (void)receive, (void)ctx, (void)session;
 	return -RPCRDMA_ERR_NOMEM;
 }
 

@@ -83,6 +83,7 @@ context_trust(const struct rr_tls *tls, SSL_CTX *context, struct rr_text *text)
 	if (tls->is_server && !tls->ca)
 		return 0;
 	openssl->SSL_CTX_set_verify(context, SSL_VERIFY_PEER, NULL);
+	openssl->SSL_CTX_set_cert_verify_callback(context, rr_tls_verify, NULL);
 	openssl->X509_VERIFY_PARAM_set_flags(
 		openssl->SSL_CTX_get0_param(context), X509_V_FLAG_CRL_CHECK | X509_V_FLAG_CRL_CHECK_ALL);
 	openssl->X509_STORE_set_verify_cb(openssl->SSL_CTX_get_cert_store(context), context_check);
@@ -157,7 +158,7 @@ context_copy(const char *path, char **copy)
 int
 rr_tls_new(bool is_server, const struct rr_tls_files *files, struct rr_tls **result, struct rr_text *text)
 {
-	int error = rr_tls_library_load(text);
+	int error = rr_tls_library_load(rr_tls_octets_new, text);
 	struct rr_tls *tls = error ? NULL : calloc(1, sizeof(*tls));
 
 	if (error)
@@ -189,6 +190,19 @@ rr_tls_free(struct rr_tls *tls)
 	free(tls->key);
 	free(tls->ca);
 	free(tls);
+}
+
+bool
+rr_tls_own_fingerprint(struct rr_tls *tls, uint8_t fingerprint[RR_TLS_FINGERPRINT])
+{
+	X509 *own;
+	bool done;
+
+	pthread_mutex_lock(&tls->lock);
+	own = rr_tls_library.SSL_CTX_get0_certificate(tls->context);
+	done = own && rr_tls_certificate_fingerprint(own, fingerprint);
+	pthread_mutex_unlock(&tls->lock);
+	return done;
 }
 
 bool

@@ -25,24 +25,24 @@ static pthread_mutex_t library_lock = PTHREAD_MUTEX_INITIALIZER; /* of rr_tls_li
 
 /* Does what rr_tls_library_load() says, under the lock. */
 static int
-library_load_all(struct rr_text *text)
+library_load_all(BIO_METHOD *(*octets)(void), struct rr_text *text)
 {
 	if (rr_tls_library.octets)
 		return 0;
 	for (int i = 0; i < 2; i++)
 		if (!rr_library_load(&library_parts[i], &rr_tls_library, text))
 			return -RPCRDMA_ERR_NOTSUP;
-	rr_tls_library.octets = rr_tls_octets_new();
+	rr_tls_library.octets = octets();
 	return rr_tls_library.octets ? 0 : rr_fail(text, -RPCRDMA_ERR_NOMEM, "no memory for TLS");
 }
 
 int
-rr_tls_library_load(struct rr_text *text)
+rr_tls_library_load(BIO_METHOD *(*octets)(void), struct rr_text *text)
 {
 	int error;
 
 	pthread_mutex_lock(&library_lock);
-	error = library_load_all(text);
+	error = library_load_all(octets, text);
 	pthread_mutex_unlock(&library_lock);
 	return error;
 }

@@ -30,8 +30,8 @@ static const struct {
 	{ X509_V_ERR_CRL_HAS_EXPIRED, "cannot be checked, as the list of revoked certificates in tls-ca has "
 				      "expired: renew the list" },
 	{ X509_V_ERR_INVALID_PURPOSE,
-		"is for another use: its extended key usage must have serverAuth for a server, "
-		"clientAuth for a client" },
+		"is for another use: its extended key usage must have serverAuth or rpcTLSServer for a "
+		"server, clientAuth or rpcTLSClient for a client" },
 };
 
 /* Sentences about an alert that the peer sent; NULL: the peer refuses the certificate of this side. */
@@ -57,14 +57,14 @@ static const struct {
 /* Writes what the alert of the peer means. Returns false if the failure was no alert of the peer, or none
  * that is known here. */
 static bool
-reason_of_alert(int reason, const char *name, struct rr_text *text)
+reason_of_alert(int reason, const struct rr_secure *wants, struct rr_text *text)
 {
 	for (size_t i = 0; i < sizeof(reason_alerts) / sizeof(reason_alerts[0]); i++) {
 		if (reason != REASON_ALERT + reason_alerts[i].alert)
 			continue;
 		if (reason_alerts[i].text)
 			rr_fail(text, 0, "%s", reason_alerts[i].text);
-		else if (name)
+		else if (wants)
 			rr_fail(text, 0,
 				"the server refused this client's certificate: see its log, and which "
 				"authorities it trusts "
@@ -79,17 +79,54 @@ reason_of_alert(int reason, const char *name, struct rr_text *text)
 	return false;
 }
 
+/* Writes that the server has another key than the one that is expected. */
+static void
+reason_of_fingerprint(const struct rr_secure *wants, struct rr_text *text)
+{
+	if (wants->known)
+		rr_fail(text, 0,
+			"its key is not the one that is known for %.80s: somebody may be in between; if the "
+			"server was set up anew, remove its line from ~/.config/rpcrdma/known_servers",
+			wants->name);
+	else
+		rr_fail(text, 0,
+			"the server's key has another fingerprint than the one that is asked for: somebody "
+			"may be in between, or the fingerprint is of another server");
+}
+
+/* Writes that nobody here knows the server, and what its fingerprint is. */
+static void
+reason_of_stranger(long verified, const struct rr_tls_stranger *stranger, struct rr_text *text)
+{
+	char fingerprint[RR_TLS_FINGERPRINT_TEXT];
+
+	rr_tls_fingerprint_put(stranger->fingerprint, fingerprint);
+	rr_fail(text, 0, "the server's certificate is signed by %s: give tls-ca, or fingerprint=%s",
+		verified == X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT ? "itself, and not known here"
+								   : "an authority that is not known here",
+		fingerprint);
+}
+
 /* Writes what is wrong with the certificate of the peer, as OpenSSL found when it verified it. */
 static void
-reason_of_certificate(long verified, const char *name, struct rr_text *text)
+reason_of_certificate(long verified, const struct rr_secure *wants, const struct rr_tls_stranger *stranger,
+	struct rr_text *text)
 {
-	const char *whose = name ? "server" : "client";
+	const char *whose = wants ? "server" : "client";
 
 	if (verified == X509_V_ERR_HOSTNAME_MISMATCH || verified == X509_V_ERR_IP_ADDRESS_MISMATCH) {
 		rr_fail(text, 0,
 			"the server's certificate is not for %.80s: use a name that it has, or have one made "
 			"with this one",
-			name);
+			wants->name);
+		return;
+	}
+	if (verified == X509_V_ERR_APPLICATION_VERIFICATION) {
+		reason_of_fingerprint(wants, text);
+		return;
+	}
+	if (wants && rr_tls_stranger_is_unknown(stranger)) {
+		reason_of_stranger(verified, stranger, text);
 		return;
 	}
 	for (size_t i = 0; i < sizeof(reason_certificates) / sizeof(reason_certificates[0]); i++) {
@@ -103,7 +140,8 @@ reason_of_certificate(long verified, const char *name, struct rr_text *text)
 }
 
 void
-rr_tls_reason(const SSL *ssl, const char *name, struct rr_text *text)
+rr_tls_reason(const SSL *ssl, const struct rr_secure *wants, const struct rr_tls_stranger *stranger,
+	struct rr_text *text)
 {
 	const struct rr_tls_library *openssl = &rr_tls_library;
 	unsigned long error = openssl->ERR_peek_last_error();
@@ -112,9 +150,9 @@ rr_tls_reason(const SSL *ssl, const char *name, struct rr_text *text)
 	const char *said = openssl->ERR_reason_error_string(error);
 
 	if (reason == SSL_R_CERTIFICATE_VERIFY_FAILED)
-		reason_of_certificate(verified, name, text);
+		reason_of_certificate(verified, wants, stranger, text);
 	else if (reason == SSL_R_UNSUPPORTED_PROTOCOL || reason == SSL_R_WRONG_VERSION_NUMBER)
 		rr_fail(text, 0, "the peer has no TLS 1.3: RPC with TLS needs it (RFC 9289)");
-	else if (!reason_of_alert(reason, name, text))
+	else if (!reason_of_alert(reason, wants, text))
 		rr_fail(text, 0, "TLS failed: %s", said ? said : "the peer broke its rules");
 }

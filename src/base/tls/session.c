@@ -35,7 +35,7 @@ struct rr_tls_session {
 	void *ctx;
 	uint8_t *out; /* NULL: nothing waits */
 	size_t out_start, out_end, out_room;
-	char *name; /* of the server; NULL at its own side */
+	struct rr_tls_check check;
 	char peer[SESSION_NAME];
 };
 
@@ -216,9 +216,6 @@ session_expect(struct rr_tls_session *session, const char *name)
 		void *pointer;
 	} sent = { name };
 
-	session->name = strdup(name);
-	if (!session->name)
-		return false;
 	if (openssl->X509_VERIFY_PARAM_set1_ip_asc(openssl->SSL_get0_param(session->ssl), name) == 1)
 		return true;
 	return openssl->SSL_set1_host(session->ssl, name) == 1 &&
@@ -228,7 +225,7 @@ session_expect(struct rr_tls_session *session, const char *name)
 
 /* Joins the session to OpenSSL's object of it. Returns false if there is no memory. */
 static bool
-session_begin(struct rr_tls_session *session, const char *name)
+session_begin(struct rr_tls_session *session)
 {
 	const struct rr_tls_library *openssl = &rr_tls_library;
 	BIO *bio = openssl->BIO_new(openssl->octets);
@@ -238,6 +235,7 @@ session_begin(struct rr_tls_session *session, const char *name)
 	openssl->BIO_set_data(bio, session);
 	openssl->BIO_set_init(bio, 1);
 	openssl->SSL_set_bio(session->ssl, bio, bio);
+	openssl->SSL_set_ex_data(session->ssl, 0, &session->check);
 	openssl->SSL_set_msg_callback(session->ssl, session_message);
 	openssl->SSL_ctrl(session->ssl, SSL_CTRL_SET_MSG_CALLBACK_ARG, 0, session);
 	if (session->is_server) {
@@ -248,24 +246,25 @@ session_begin(struct rr_tls_session *session, const char *name)
 	/* Unlike its other functions, this one of OpenSSL returns 0 if it succeeded. */
 	return openssl->SSL_set_alpn_protos(session->ssl, session_protocols[session->protocol].list,
 		       session_protocols[session->protocol].size) == 0 &&
-	       session_expect(session, name);
+	       session_expect(session, session->check.wants->name);
 }
 
 int
-rr_tls_open(struct rr_tls *tls, const char *name, enum rr_tls_protocol protocol, rr_tls_receive *receive,
-	void *ctx, struct rr_tls_session **result)
+rr_tls_open(struct rr_tls *tls, const struct rr_secure *wants, enum rr_tls_protocol protocol,
+	rr_tls_receive *receive, void *ctx, struct rr_tls_session **result)
 {
 	struct rr_tls_session *session = calloc(1, sizeof(*session));
 
 	if (!session)
 		return -RPCRDMA_ERR_NOMEM;
+	session->check.wants = wants;
 	session->protocol = protocol;
 	session->receive = receive;
 	session->ctx = ctx;
 	session->is_server = rr_tls_is_server(tls);
 	session->has_own = rr_tls_is_mutual(tls);
 	session->ssl = rr_tls_context_session(tls);
-	if (session->ssl && session_begin(session, name)) {
+	if (session->ssl && session_begin(session)) {
 		*result = session;
 		return 0;
 	}
@@ -288,7 +287,6 @@ rr_tls_close(struct rr_tls_session *session)
 	if (session->ssl)
 		rr_tls_library.SSL_free(session->ssl);
 	free(session->out);
-	free(session->name);
 	free(session);
 }
 
@@ -340,7 +338,9 @@ session_failed(struct rr_tls_session *session, struct rr_text *text)
 	if (session->ended)
 		return rr_fail(text, -RPCRDMA_ERR_DISCONNECTED,
 			"the peer closed the connection during the handshake of TLS");
-	rr_tls_reason(session->ssl, session->name, text);
+	rr_tls_reason(session->ssl, session->check.wants, &session->check.stranger, text);
+	if (session->check.wants && session->check.wants->stranger)
+		*session->check.wants->stranger = session->check.stranger;
 	return -RPCRDMA_ERR_PEER;
 }
 

@@ -61,11 +61,43 @@ bool rr_tls_is_mutual(const struct rr_tls *tls);
  * threads are made. Errors, with a text: SYSTEM (the file), NOTSUP (no TLS). */
 int rr_tls_keylog(const char *path, struct rr_text *text);
 
+/* A fingerprint stands for a certificate's key: SHA-256 of its SubjectPublicKeyInfo (RFC 5280, 4.1). Renewed
+ * certificates of the same key have the same. As text it is "sha256:" and 64 hexadecimal digits. */
+enum { RR_TLS_FINGERPRINT = 32, RR_TLS_FINGERPRINT_TEXT = 72 };
+
+/* Reads a fingerprint from a text of that length, in which "sha256:" may be left out. Returns false if it is
+ * none. */
+bool rr_tls_fingerprint_get(const char *text, size_t length, uint8_t fingerprint[RR_TLS_FINGERPRINT]);
+void rr_tls_fingerprint_put(
+	const uint8_t fingerprint[RR_TLS_FINGERPRINT], char text[RR_TLS_FINGERPRINT_TEXT]);
+
+/* Stores the fingerprint of this side's certificate. Returns false if it has none. */
+bool rr_tls_own_fingerprint(struct rr_tls *tls, uint8_t fingerprint[RR_TLS_FINGERPRINT]);
+
+/* Makes, if there is no file with that path, one with a new key (P-256) and a certificate for this host that
+ * signs itself, in PEM, which only its owner may read. Errors, with a text: SYSTEM (the file), NOTSUP (no
+ * OpenSSL), NOMEM. */
+int rr_tls_make(const char *path, struct rr_text *text);
+
+/* A server whose certificate was refused. */
+struct rr_tls_stranger {
+	int error; /* 0: there is none; else OpenSSL's number of what is wrong */
+	uint8_t fingerprint[RR_TLS_FINGERPRINT];
+};
+
+/* Tells whether it was refused because nobody here knows who signed its certificate. */
+bool rr_tls_stranger_is_unknown(const struct rr_tls_stranger *stranger);
+
 /* That a connection is to be inside of TLS. */
 struct rr_secure {
 	struct rr_tls *tls; /* the certificates of this side */
 	const char *name;   /* of the server: its certificate must have this name, or this address */
 	bool optional;      /* if the server has no TLS, the connection goes on without it */
+	/* If it is set, the server's key must have that fingerprint, and nothing else of its certificate
+	 * counts. known: who says so is the list of known servers, not the user. */
+	bool has_fingerprint, known;
+	uint8_t fingerprint[RR_TLS_FINGERPRINT];
+	struct rr_tls_stranger *stranger; /* is filled in if the server's certificate is refused; or NULL */
 };
 
 struct rr_tls_session;
@@ -85,10 +117,10 @@ enum rr_tls_protocol {
  * 5.1). */
 enum { RR_TLS_FIRST_OCTET = 0x16 };
 
-/* Opens a session. name: of a client's session, the host name or the address that the server's certificate
- * must have; NULL for a server. Returns 0 or -RPCRDMA_ERR_NOMEM. */
-int rr_tls_open(struct rr_tls *tls, const char *name, enum rr_tls_protocol protocol, rr_tls_receive *receive,
-	void *ctx, struct rr_tls_session **session);
+/* Opens a session. wants: of a client's session, what it wants of the server, which lives as long as the
+ * session; NULL for a server. Returns 0 or -RPCRDMA_ERR_NOMEM. */
+int rr_tls_open(struct rr_tls *tls, const struct rr_secure *wants, enum rr_tls_protocol protocol,
+	rr_tls_receive *receive, void *ctx, struct rr_tls_session **session);
 
 /* Goes on with the handshake. Returns 1 when it is done, 0 if the peer must send something first, or an
  * error: PEER (its text says what is wrong and what to do), DISCONNECTED. Octets for the peer may wait in any

@@ -8,9 +8,9 @@
 #include "carrier/tcp/tcp_private.h"
 
 bool
-rr_tcp_secure_open(struct rr_tcp *tcp, struct rr_tls *tls, const char *name)
+rr_tcp_secure_open(struct rr_tcp *tcp, struct rr_tls *tls, const struct rr_secure *wants)
 {
-	return rr_tls_open(tls, name, RR_TLS_SUNRPC, rr_tls_socket_receive, &tcp->watch.fd,
+	return rr_tls_open(tls, wants, RR_TLS_SUNRPC, rr_tls_socket_receive, &tcp->watch.fd,
 		       &tcp->secure->session) == 0;
 }
 

@@ -237,7 +237,7 @@ starttls_answered(struct rr_tcp *tcp)
 	if (!starttls_read_answer(tcp))
 		return false;
 	if (starttls_is_agreed(tcp->secure)) {
-		if (!rr_tcp_secure_open(tcp, tcp->wants->tls, tcp->wants->name))
+		if (!rr_tcp_secure_open(tcp, tcp->wants->tls, tcp->wants))
 			rr_tcp_fail(tcp, -RPCRDMA_ERR_NOMEM, "%s: no memory for TLS", tcp->base.peer);
 		return false;
 	}

@@ -241,7 +241,7 @@ bool rr_tcp_starttls_called(struct rr_tcp *tcp, uint32_t xid, struct rpcrdma_byt
 
 /* secure.c */
 /* Opens the session of a carrier in the state RR_TCP_SECURING. Returns false if there is no memory. */
-bool rr_tcp_secure_open(struct rr_tcp *tcp, struct rr_tls *tls, const char *name);
+bool rr_tcp_secure_open(struct rr_tcp *tcp, struct rr_tls *tls, const struct rr_secure *wants);
 /* Sends what the session has encrypted. Returns true if all of it was sent. Otherwise the carrier is blocked,
  * or has failed. */
 bool rr_tcp_secure_push(struct rr_tcp *tcp);

@@ -63,8 +63,8 @@ rr_iwarp_secure_begin(struct rr_iwarp_endpoint *endpoint)
 	if (!endpoint->wants && !secure_admit(endpoint))
 		secure_fail(
 			endpoint, -RPCRDMA_ERR_LIMIT, "its host has too many handshakes of TLS under way");
-	else if (rr_tls_open(tls, endpoint->wants ? endpoint->wants->name : NULL, RR_TLS_MPA,
-			 rr_tls_socket_receive, &endpoint->fd, &endpoint->session))
+	else if (rr_tls_open(tls, endpoint->wants, RR_TLS_MPA, rr_tls_socket_receive, &endpoint->fd,
+			 &endpoint->session))
 		secure_fail(endpoint, -RPCRDMA_ERR_NOMEM, "no memory for TLS");
 	rr_iwarp_endpoint_defer(endpoint);
 }

@@ -103,6 +103,10 @@ static const struct rr_option serve_options[] = {
 			"else the DNS domain of this machine)",
 		.kind = RR_OPTION_TEXT,
 		.at = offsetof(struct rr_serve, idmap_domain) },
+	{ .name = "tls",
+		.help = "offer TLS as --tls-cert does, with a certificate that is made at first use",
+		.kind = RR_OPTION_FLAG,
+		.at = offsetof(struct rr_serve, tls) },
 	{ .name = "nfs",
 		.argument = "VERSIONS",
 		.help = "versions of NFS to serve: 3, 4 (which is 4.1 and 4.2), or 3,4 (3,4)",
@@ -193,6 +197,8 @@ serve_start(const struct rr_tool *tool, struct rr_serve *serve)
 
 	if (rr_vfs_key(&rr_env_system, serve->key_path, serve->tree.key, &text) < 0)
 		return rr_tool_fail(tool, "%s; --key names another file", text.text);
+	if (serve->tls_path[0] && rr_tls_make(serve->tls_path, &text) < 0)
+		return rr_tool_fail(tool, "--tls: %s", text.text);
 	umask(0); /* the clients choose the modes of files */
 	/* With a configuration file or a certificate, SIGHUP has it read again, and does not end the server.
 	 */
@@ -241,6 +247,20 @@ serve_operands(const struct rr_tool *tool, struct rr_serve *serve, int argc, cha
 	return status;
 }
 
+/* With --tls and without --tls-cert, the certificate is beside the key of file handles. */
+static int
+serve_name_certificate(const struct rr_tool *tool, struct rr_serve *serve)
+{
+	struct rr_text text;
+
+	if (!serve->tls || serve->secure.files.cert)
+		return RR_EXIT_OK;
+	if (rr_vfs_beside_key(serve->key_path, "tls.pem", serve->tls_path, &text) < 0)
+		return rr_tool_fail(tool, "--tls: %s", text.text);
+	serve->secure.files.cert = serve->tls_path;
+	return RR_EXIT_OK;
+}
+
 /* Called when all options were read: checks them, adds the directories of the operands, and gives rules to
  * the directories that have none of their own. If no address was given, the server is to listen at 127.0.0.1.
  * Returns RR_OPTIONS_GO_ON, or an exit status after a message. */
@@ -257,7 +277,9 @@ serve_complete(const struct rr_tool *tool, struct rr_serve *serve, int argc, cha
 			tool, "--rpcbind registers TCP, and there is none; --rpcbind-rdma registers RDMA");
 	if (serve->keytab)
 		serve->right.flavors |= RR_RIGHT_KERBEROS;
-	status = serve_operands(tool, serve, argc, argv);
+	status = serve_name_certificate(tool, serve);
+	if (status == RR_EXIT_OK)
+		status = serve_operands(tool, serve, argc, argv);
 	if (status == RR_EXIT_OK)
 		status = rr_serve_rules(tool, serve);
 	/* The rules of a server that runs count for the certificates that it began with. */
@@ -313,7 +335,9 @@ rr_serve_load(const struct rr_tool *tool, const struct rr_serve *running, int ar
 static int
 serve_checked(const struct rr_tool *tool, struct rr_serve *serve)
 {
-	int status = rr_tool_secure_begin(tool, &serve->secure, &serve->workers.engine);
+	/* The certificate of --tls is made when the server starts. */
+	int status = serve->tls_path[0] ? RR_EXIT_OK
+					: rr_tool_secure_begin(tool, &serve->secure, &serve->workers.engine);
 	struct rr_gss_shared *gss = NULL;
 	struct rr_text text;
 
