@@ -74,6 +74,21 @@ def test_rules(top):
                 check(f"sec={words}: AUTH_SYS by version {version}", (done.returncode == 0) == ("sys" in words.split(":")), done)
 
 
+def test_ours(top):
+    """The command's own client, by each version, over RDMA and TCP: files of two sizes there and back."""
+    with serving(top, "--keytab", f"{top}/server.keytab") as server:
+        for transport, port in (("auto", server.port), ("tcp", server.tcp_port)):
+            for version in ("3", "4.1", "4.2"):
+                for service in SERVICES:
+                    options = f"version={version}&sec={service}" + ("&transport=tcp" if transport == "tcp" else "")
+                    there, back = f"nfs://localhost:{port}/sub/there?{options}", f"{top}/back"
+                    put = run(TOOL, "cp", "-f", f"{top}/served/data", there)
+                    got = run(TOOL, "cp", "-f", there, back) if put.returncode == 0 else put
+                    same = got.returncode == 0 and open(back, "rb").read() == DATA and os.stat(f"{top}/served/sub/there").st_uid == 1
+                    check(f"{service}, version {version} over {transport}: a file there and back", same, got)
+                    os.remove(back) if os.path.exists(back) else None
+
+
 def test_keys(top, one):
     """A key that is new is taken without a restart, and the old one stays good as long as it is there."""
     with serving(top, "--keytab", f"{top}/server.keytab") as server:
@@ -111,11 +126,14 @@ def main():
                 file.write(data)
             os.chmod(file.name, mode)
         os.chown(f"{top}/served/private", 1, 1)
+        os.mkdir(f"{top}/served/sub")
+        os.chown(f"{top}/served/sub", 1, 1)
         one.ticket("daemon")
         one.ticket("alice", "alice")
         os.environ.update(one.environment, TOP=top)
         test_served(top)
         test_rules(top)
+        test_ours(top)
         test_keys(top, one)
         test_said(top)
     tap.end()

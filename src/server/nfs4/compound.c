@@ -455,8 +455,10 @@ compound_init(struct rr_nfs4_compound *c, struct rr_nfs4_server *server, struct 
 	rr_list_append(&server->compounds, &c->link);
 	result->tag = c->args->tag;
 	c->arena_end = request->arena.end;
+	/* Where the flavor forbids that data travels outside of the stream, rr_nfs4_put_result() copies it
+	 * there: the arena is too small for it. */
 	rpcrdma_xdr_writer_init(&c->writer, request->arena.next, (size_t)(c->arena_end - request->arena.next),
-		result->items, rr_request_item_max(request));
+		result->items, request->places ? rr_request_item_max(request) : RR_MESSAGE_ITEMS);
 }
 
 enum rpcrdma_handled
