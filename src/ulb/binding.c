@@ -6,14 +6,14 @@
 /* The tables are declared here, as the headers that declare them cannot be included together: they share
  * names. */
 extern const struct rpcrdma_program nfs2_NFS_VERSION_program, NFS_V3_program, nfs42_NFS_V4_program,
-	nfs42_NFS_CB_program, nfsacl3_NFS_ACL_V3_program, nlm3_NLM_VERSX_program, nlm4_NLM4_VERS_program,
+	nfs42_NFS_CB_program, NFS_ACL_V3_program, nlm3_NLM_VERSX_program, nlm4_NLM4_VERS_program,
 	nsm1_SM_VERS_program, MOUNT_V3_program;
 
 static const struct rpcrdma_program *const programs[] = {
 	&nfs2_NFS_VERSION_program,
 	&NFS_V3_program,
 	&nfs42_NFS_V4_program,
-	&nfsacl3_NFS_ACL_V3_program,
+	&NFS_ACL_V3_program,
 	&nlm3_NLM_VERSX_program,
 	&nlm4_NLM4_VERS_program,
 	&nsm1_SM_VERS_program,

@@ -50,6 +50,17 @@ door_prepare_readdir(const struct rr_vfs *vfs, struct rr_vfs_call *call)
 	return RR_VFS_OK;
 }
 
+static enum rr_vfs_status
+door_prepare_getacl(const struct rr_vfs *vfs, struct rr_vfs_call *call)
+{
+	struct rr_vfs_getacl *getacl = rr_container(call, struct rr_vfs_getacl, call);
+
+	(void)vfs;
+	getacl->access.count = getacl->inherited.count = 0;
+	getacl->is_supported = false;
+	return RR_VFS_OK;
+}
+
 #define AT(type, member) offsetof(struct rr_vfs_##type, member)
 
 /* A commit changes nothing that a client sees. RFC 1813, 3.3.21: "COMMIT will always return NFS3_OK, unless
@@ -97,6 +108,10 @@ const struct rr_vfs_row rr_vfs_rows[RR_VFS_OPERATIONS] = {
 		.flags = RR_VFS_CHANGES },
 	[RR_VFS_OP_LISTXATTR] = { "listxattr", { AT(xattr, object) } },
 	[RR_VFS_OP_REMOVEXATTR] = { "removexattr", { AT(xattr, object) }, .changes = { AT(xattr, change) },
+		.flags = RR_VFS_CHANGES },
+	[RR_VFS_OP_GETACL] = { "getacl", { AT(getacl, object) }, .known = AT(getacl, object_after),
+		.prepare = door_prepare_getacl },
+	[RR_VFS_OP_SETACL] = { "setacl", { AT(setacl, object) }, .changes = { AT(setacl, change) },
 		.flags = RR_VFS_CHANGES },
 	[RR_VFS_OP_STATFS] = { "statfs", { AT(statfs, object) }, .known = AT(statfs, object_after) },
 	[RR_VFS_OP_LIMITS] = { "limits", { AT(limits, object) }, .known = AT(limits, object_after) },

@@ -99,6 +99,8 @@ RR_VFS_BEGINS(getxattr, xattr, RR_VFS_OP_GETXATTR)
 RR_VFS_BEGINS(setxattr, xattr, RR_VFS_OP_SETXATTR)
 RR_VFS_BEGINS(listxattr, xattr, RR_VFS_OP_LISTXATTR)
 RR_VFS_BEGINS(removexattr, xattr, RR_VFS_OP_REMOVEXATTR)
+RR_VFS_BEGINS(getacl, getacl, RR_VFS_OP_GETACL)
+RR_VFS_BEGINS(setacl, setacl, RR_VFS_OP_SETACL)
 RR_VFS_BEGINS(statfs, statfs, RR_VFS_OP_STATFS)
 RR_VFS_BEGINS(limits, limits, RR_VFS_OP_LIMITS)
 

@@ -577,6 +577,53 @@ struct rr_vfs_xattr {
 	struct rr_vfs_change change; /* out, of setxattr and removexattr */
 };
 
+/* ---- access lists: those of POSIX 1003.1e, acl(5); lists of version 4 are made of them (acl/) ---- */
+
+/* The most entries of a list, and the tags of entries: the numbers are those of NFSACL and of Linux. */
+enum { RR_VFS_ACL_MAX = 1024 };
+enum rr_vfs_acl_tag {
+	RR_VFS_ACL_USER_OBJ = 0x01,
+	RR_VFS_ACL_USER = 0x02,
+	RR_VFS_ACL_GROUP_OBJ = 0x04,
+	RR_VFS_ACL_GROUP = 0x08,
+	RR_VFS_ACL_MASK = 0x10,
+	RR_VFS_ACL_OTHER = 0x20
+};
+
+struct rr_vfs_ace {
+	uint8_t tag, perm; /* perm: 4 read, 2 write, 1 execute */
+	uint32_t id;       /* of the user or group that the tag USER or GROUP names; else 0 */
+};
+
+/* A list, with its entries in the order of their tags and numbers. */
+struct rr_vfs_acl {
+	uint32_t count;
+	struct rr_vfs_ace *entries;
+};
+
+/* Reads the lists of an object: that of the object itself, which of an object without a list is made of its
+ * mode, and the one that objects inherit that are made in it. The latter has no entries where there is none,
+ * and for objects that are no directories. Needs no permission. */
+struct rr_vfs_getacl {
+	struct rr_vfs_call call;
+	struct rr_vfs_object object; /* in */
+	/* entries: in: memory for RR_VFS_ACL_MAX of them; NULL: the list is not wanted. */
+	struct rr_vfs_acl access, inherited;
+	bool is_supported; /* out: the file system keeps lists */
+	struct rr_vfs_known object_after;
+};
+
+/* Sets lists, which must be valid (acl/list.h), as the owner of the object may do. The list of the object
+ * changes its mode. NULL: the list stays as it is. An inherited list without entries removes the list. Either
+ * both lists are set, or none, as far as the storage has it. RR_VFS_NOTSUPP: the file system keeps no lists.
+ * RR_VFS_INVAL: a list to be inherited, of an object that is no directory. */
+struct rr_vfs_setacl {
+	struct rr_vfs_call call;
+	struct rr_vfs_object object;                 /* in, as the next two */
+	const struct rr_vfs_acl *access, *inherited; /* also the entries stay the caller's */
+	struct rr_vfs_change change;                 /* out */
+};
+
 /* ---- file systems ---- */
 
 struct rr_vfs_statfs {
@@ -640,6 +687,8 @@ enum rr_vfs_operation {
 	RR_VFS_OP_SETXATTR,
 	RR_VFS_OP_LISTXATTR,
 	RR_VFS_OP_REMOVEXATTR,
+	RR_VFS_OP_GETACL,
+	RR_VFS_OP_SETACL,
 	RR_VFS_OP_STATFS,
 	RR_VFS_OP_LIMITS,
 	RR_VFS_OPERATIONS /* the number of operations */

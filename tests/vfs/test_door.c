@@ -20,6 +20,8 @@ union any {
 	struct rr_vfs_rename rename;
 	struct rr_vfs_readdir readdir;
 	struct rr_vfs_xattr xattr;
+	struct rr_vfs_getacl getacl;
+	struct rr_vfs_setacl setacl;
 	struct rr_vfs_statfs statfs;
 	struct rr_vfs_limits limits;
 };
@@ -114,7 +116,7 @@ static bool
 is_change(enum rr_vfs_operation operation)
 {
 	static const char *const changes[] = { "setattr", "write", "allocate", "deallocate", "copy", "clone",
-		"create", "link", "remove", "rename", "setxattr", "removexattr" };
+		"create", "link", "remove", "rename", "setxattr", "removexattr", "setacl" };
 
 	for (size_t i = 0; i < sizeof(changes) / sizeof(*changes); i++)
 		if (strcmp(changes[i], rr_vfs_rows[operation].name) == 0)
@@ -184,6 +186,8 @@ the_functions_begin_the_operations_of_their_names(void **state)
 	BEGINS(setxattr);
 	BEGINS(listxattr);
 	BEGINS(removexattr);
+	BEGINS(getacl);
+	BEGINS(setacl);
 	BEGINS(statfs);
 	BEGINS(limits);
 	assert_int_equal(noted.begun, RR_VFS_OPERATIONS);
@@ -219,6 +223,9 @@ static const struct {
 				    AT(rename, to_change.exact), AT(rename, to_change.after.valid) } },
 	{ RR_VFS_OP_READDIR, { AT(readdir, directory_after.valid), AT(readdir, eof) } },
 	{ RR_VFS_OP_SETXATTR, { AT(xattr, change.exact), AT(xattr, change.after.valid) } },
+	{ RR_VFS_OP_GETACL, { AT(getacl, access.count), AT(getacl, inherited.count), AT(getacl, is_supported),
+				    AT(getacl, object_after.valid) } },
+	{ RR_VFS_OP_SETACL, { AT(setacl, change.exact), AT(setacl, change.after.valid) } },
 	{ RR_VFS_OP_REMOVEXATTR, { AT(xattr, change.exact), AT(xattr, change.after.valid) } },
 	{ RR_VFS_OP_STATFS, { AT(statfs, object_after.valid) } },
 	{ RR_VFS_OP_LIMITS, { AT(limits, object_after.valid) } },

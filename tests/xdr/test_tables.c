@@ -13,7 +13,7 @@
 
 extern const struct rpcrdma_program nfs2_NFS_VERSION_program, NFS_V3_program, nfs40_NFS_V4_program,
 	nfs40_NFS_CB_program, nfs41_NFS_V4_program, nfs41_NFS_CB_program, nfs42_NFS_V4_program,
-	nfs42_NFS_CB_program, nfsacl3_NFS_ACL_V3_program, nlm3_NLM_VERSX_program, nlm4_NLM4_VERS_program,
+	nfs42_NFS_CB_program, NFS_ACL_V3_program, nlm3_NLM_VERSX_program, nlm4_NLM4_VERS_program,
 	nsm1_SM_VERS_program, MOUNT_V3_program;
 
 /* ---- Loaded and compiled ---- */
@@ -73,11 +73,10 @@ schemas_of_nfs_load_as_compiled(void **state)
 {
 	(void)state;
 	loads_as_compiled(SCHEMAS "/nfs2.x", &nfs2_NFS_VERSION_program, NULL);
-	loads_as_compiled(SCHEMAS "/nfs3.x", &NFS_V3_program, NULL);
+	loads_as_compiled(SCHEMAS "/nfs3.x", &NFS_V3_program, &NFS_ACL_V3_program);
 	loads_as_compiled(SCHEMAS "/nfs40.x", &nfs40_NFS_V4_program, &nfs40_NFS_CB_program);
 	loads_as_compiled(SCHEMAS "/nfs41.x", &nfs41_NFS_V4_program, &nfs41_NFS_CB_program);
 	loads_as_compiled(SCHEMAS "/nfs42.x", &nfs42_NFS_V4_program, &nfs42_NFS_CB_program);
-	loads_as_compiled(SCHEMAS "/nfsacl3.x", &nfsacl3_NFS_ACL_V3_program, NULL);
 	loads_as_compiled(SCHEMAS "/nlm3.x", &nlm3_NLM_VERSX_program, NULL);
 	loads_as_compiled(SCHEMAS "/nlm4.x", &nlm4_NLM4_VERS_program, NULL);
 	loads_as_compiled(SCHEMAS "/nsm1.x", &nsm1_SM_VERS_program, NULL);

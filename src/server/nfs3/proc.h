@@ -68,6 +68,8 @@ struct rr_nfs_work {
 		struct rr_vfs_lookup lookup;
 		struct rr_vfs_statfs statfs;
 		struct rr_vfs_limits limits;
+		struct rr_vfs_getacl getacl;
+		struct rr_vfs_setacl setacl;
 		struct rr_nfs_listing listing;
 		struct rr_nfs_walk walk;
 	} op;
@@ -91,6 +93,7 @@ extern const struct rr_nfs_procedure rr_proc_getattr, rr_proc_setattr, rr_proc_l
 	rr_proc_readlink, rr_proc_read, rr_proc_write, rr_proc_create, rr_proc_mkdir, rr_proc_symlink,
 	rr_proc_mknod, rr_proc_remove, rr_proc_rmdir, rr_proc_rename, rr_proc_link, rr_proc_readdir,
 	rr_proc_readdirplus, rr_proc_fsstat, rr_proc_fsinfo, rr_proc_pathconf, rr_proc_commit;
+extern const struct rr_nfs_procedure rr_proc_getacl, rr_proc_setacl; /* of NFSACL */
 extern const struct rr_nfs_procedure rr_proc_mnt;
 
 /* Octets of the status, which follows the header of a reply. */

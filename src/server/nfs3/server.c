@@ -63,6 +63,8 @@ SERVER_FIRST(FSSTAT3args, fsroot);
 SERVER_FIRST(FSINFO3args, fsroot);
 SERVER_FIRST(PATHCONF3args, object);
 SERVER_FIRST(COMMIT3args, file);
+SERVER_FIRST(GETACL3args, fh);
+SERVER_FIRST(SETACL3args, fh);
 
 /* Returns the second file handle in the arguments of RENAME and LINK, which is that of the new name's
  * directory. Returns NULL for other procedures. */
@@ -118,6 +120,30 @@ static rpcrdma_handler *const nfs_handlers[] = {
 	server_nfs,
 	server_nfs,
 };
+
+/* NFSACL is served beside NFS, over the same connections: clients of Linux call its procedure NULL there, and
+ * have no access lists where it fails. */
+static const struct rr_nfs_procedure *const acl_procedures[] = {
+	[ACLPROC3_GETACL] = &rr_proc_getacl,
+	[ACLPROC3_SETACL] = &rr_proc_setacl,
+};
+
+/* Handles the procedures of NFSACL except NULL. */
+static enum rpcrdma_handled
+server_acl(void *ctx, struct rpcrdma_request *request, const void *args, void *result)
+{
+	const struct rr_nfs_handles handles = { args, NULL };
+
+	return rr_nfs_run(rr_nfs_work(ctx, acl_procedures[request->proc], request, args, result), &handles);
+}
+
+static rpcrdma_handler *const acl_handlers[] = {
+	[ACLPROC3_NULL] = server_do_nothing,
+	[ACLPROC3_GETACL] = server_acl,
+	[ACLPROC3_SETACL] = server_acl,
+};
+
+static const bool acl_once[] = { [ACLPROC3_SETACL] = true };
 
 /* RFC 8267, 5.1: Many clients use MOUNT over TCP: "a Legacy NFS server MUST provide support for these
  * protocols via TCP." Here MOUNT is a service like NFS, on every transport. */
@@ -180,4 +206,5 @@ rr_nfs_server_services(struct rr_nfs_server *server, struct rr_service services[
 {
 	services[0] = (struct rr_service){ &NFS_V3_program, nfs_handlers, server, nfs_once };
 	services[1] = (struct rr_service){ &MOUNT_V3_program, mount_handlers, server, NULL };
+	services[2] = (struct rr_service){ &NFS_ACL_V3_program, acl_handlers, server, acl_once };
 }

@@ -8,12 +8,12 @@
 #include "vfs/door.h"
 #include "vfs/gate.h"
 
-/* This is a server of NFS version 3 (RFC 1813) and MOUNT version 3, as services for an RPC server. It serves
- * the exports of a provider. */
+/* This is a server of NFS version 3 (RFC 1813), MOUNT version 3 and NFSACL version 3, as services for an RPC
+ * server. It serves the exports of a provider. */
 
 struct rr_nfs_server;
 
-enum { RR_NFS_SERVICES = 2 };
+enum { RR_NFS_SERVICES = 3 };
 
 /* Makes a server. gate decides which caller may use which export, pool has memory for the data of READs; both
  * must exist as long as the server. Errors: NOMEM. */

@@ -216,6 +216,12 @@ world_mount_call(struct world *world, uint32_t proc, const void *args)
 	return call(world, &world->services[1], proc, args);
 }
 
+const void *
+world_acl_call(struct world *world, uint32_t proc, const void *args)
+{
+	return call(world, &world->services[2], proc, args);
+}
+
 nfs_fh3
 world_keep(struct world *world, nfs_fh3 handle)
 {

@@ -66,6 +66,7 @@ void world_no_one(struct world *world);
 /* These call a procedure. The result, and the memory that it points to, is valid until the next call. */
 const void *world_call(struct world *world, uint32_t proc, const void *args);
 const void *world_mount_call(struct world *world, uint32_t proc, const void *args);
+const void *world_acl_call(struct world *world, uint32_t proc, const void *args);
 
 /* Returns the handle that MNT gives for a path; fails the test where MNT gives no handle. */
 nfs_fh3 world_mount(struct world *world, const char *text);

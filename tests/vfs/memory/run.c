@@ -81,7 +81,7 @@ run_row(struct rr_memory_run *run, enum rr_vfs_operation operation, enum rr_vfs_
 	if (status == RR_VFS_OK)
 		status = run->call->status;
 	if (status == RR_VFS_OK)
-		status = rr_memory_runs[operation](run);
+		status = rr_memory_runs[operation] ? rr_memory_runs[operation](run) : RR_VFS_NOTSUPP;
 	run_known(rr_vfs_member(run->call, row->known), run->node);
 	run_after(row, change, run->node);
 	run_after(row, second_change, run->second);
