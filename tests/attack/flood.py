@@ -5,6 +5,7 @@ server as long as one call may, or nearly so. SPREAD: 1 if each comes from an ad
 were answered, how many of the answers were failures, and why."""
 import collections
 import json
+import os
 import selectors
 import signal
 import struct
@@ -246,6 +247,41 @@ def missing(target, address):
     return Flood4(client, 32, make)
 
 
+# ---- Contexts of Kerberos ----
+
+def tlv(tag, *parts):
+    """A type, a length and a value, as ASN.1 has them."""
+    value = b"".join(parts)
+    length = len(value).to_bytes((len(value).bit_length() + 7) // 8 or 1, "big")
+    return bytes([tag]) + (bytes([len(value)]) if len(value) < 128 else bytes([0x80 | len(length)]) + length) + value
+
+
+def number(value):
+    return tlv(2, bytes([value]))
+
+
+def sealed(size):
+    """An EncryptedData of aes256-cts-hmac-sha1-96 that nobody has encrypted."""
+    return tlv(0x30, tlv(0xa0, number(18)), tlv(0xa1, number(1)), tlv(0xa2, tlv(4, os.urandom(size))))
+
+
+def token():
+    """RFC 4121, 4.1: an AP-REQ for nfs/localhost, of which all is right but what only a key can show."""
+    name = tlv(0x30, tlv(0xa0, number(1)), tlv(0xa1, tlv(0x30, tlv(0x1b, b"nfs"), tlv(0x1b, b"localhost"))))
+    ticket = tlv(0x61, tlv(0x30, tlv(0xa0, number(5)), tlv(0xa1, tlv(0x1b, b"REALM.TEST")), tlv(0xa2, name), tlv(0xa3, sealed(300))))
+    request = tlv(0x6e, tlv(0x30, tlv(0xa0, number(5)), tlv(0xa1, number(14)), tlv(0xa2, tlv(3, b"\0\x20\0\0\0")),
+                            tlv(0xa3, ticket), tlv(0xa4, sealed(180))))
+    return tlv(0x60, tlv(6, b"\x2a\x86\x48\x86\xf7\x12\x01\x02\x02"), b"\1\0", request)
+
+
+class Creation(Flood):
+    """RFC 2203, 5.2: each call asks for a context, with a token that the server has to look at."""
+
+    def record(self, slot):
+        message = words(slot, 0, 2, 100003, 3, 0, 6, 20, 1, 1, 0, 1, 0, 0, 0) + opaque(token())
+        return words(0x80000000 | len(message)) + message
+
+
 def of(name):
     return lambda target: [*path(target), lookup(name)]
 
@@ -276,6 +312,7 @@ CASES = {
     "allocate": simple4(lambda t: [*of(b"written-7")(t), *[words(59) + ANYONE + struct.pack(">QQ", 0, 1 << 62)] * 100]),
     "xattr": simple4(lambda t: [*of(b"written-7")(t), *[words(74) + bytes(8) + words(4096)] * 100]),
     "open-missing": missing,
+    "contexts": lambda target, address: Creation(Tcp(address), 16),
 }
 
 
