@@ -291,6 +291,29 @@ RPCRDMA_API int rpcrdma_nfs_create(struct rpcrdma_nfs *nfs, const struct rpcrdma
 	const char *name, const struct rpcrdma_nfs_changes *changes, struct rpcrdma_nfs_object *object,
 	const struct rpcrdma_nfs_then *then);
 
+/* A new regular file with all of its data. */
+struct rpcrdma_nfs_put {
+	size_t size; /* set by the caller: see api.h */
+	/* Set by the caller. */
+	struct rpcrdma_nfs_handle directory;
+	const char *temporary, *name;              /* names in the directory */
+	const struct rpcrdma_nfs_changes *changes; /* NULL: mode 0600 */
+	const void *data;
+	uint32_t length; /* octets: as much as one write may have */
+
+	/* Set by the library: the file may be there under its temporary name, although the operation failed.
+	 */
+	bool made;
+};
+
+/* Makes a file under its temporary name, writes its data to stable storage, sets its attributes, and renames
+ * it, where all of that is one call. An object that has the name is replaced. Fails with EXIST if the
+ * temporary name exists. put is the library's until the operation is done. Errors besides those of any
+ * operation: NOTSUP (version 3 is spoken, or the server takes too few operations in one call: the caller does
+ * this by several calls). */
+RPCRDMA_API int rpcrdma_nfs_put(
+	struct rpcrdma_nfs *nfs, struct rpcrdma_nfs_put *put, const struct rpcrdma_nfs_then *then);
+
 /* Makes a directory with the attributes of changes (NULL: mode 0755), and fills in object. Fails with EXIST
  * if the name exists. */
 RPCRDMA_API int rpcrdma_nfs_mkdir(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory,
@@ -381,6 +404,10 @@ struct rpcrdma_nfs_io {
 	uint8_t verifier[RPCRDMA_NFS_VERIFIER];
 	bool verifier_changed; /* of a write: the verifier changed while the write went on: a part of the data
 				  is lost */
+
+	/* Set by the caller, of a read: the file is read only once, so that over version 4 one call opens,
+	 * reads and closes it. */
+	bool once;
 };
 
 /* Reads length octets at offset into data: the server's RDMA Writes place them there, or the library copies
@@ -427,6 +454,9 @@ struct rpcrdma_nfs_range {
 	enum rpcrdma_nfs_stability stored;      /* the weakest that the server's answers say */
 	uint8_t verifier[RPCRDMA_NFS_VERIFIER]; /* as struct rpcrdma_nfs_io has it */
 	bool verifier_changed;                  /* likewise */
+
+	/* Set by the caller. rpcrdma_nfs_copy(): the least that the server does before it answers. */
+	enum rpcrdma_nfs_stability stability;
 };
 
 /* Makes the server copy the data of a range (RFC 7862, section 15.2), with several COPY operations if the

@@ -9,10 +9,8 @@
 /* The modes of new objects for which the caller wants no changes. */
 enum { MODE_FILE = 0644, MODE_DIRECTORY = 0755 };
 
-/* Translates the changes that the caller wants (theirs) into the attributes of a call. If theirs is NULL,
- * only the mode is set, or nothing if mode is 0. Errors: INVAL, NOTSUP. */
-static int
-change_take(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_changes *theirs, struct rr_vfs_set *set,
+int
+rr_nfs_change_take(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_changes *theirs, struct rr_vfs_set *set,
 	uint32_t mode)
 {
 	struct rpcrdma_nfs_changes mine = { .set_mode = mode != 0, .mode = mode };
@@ -56,7 +54,7 @@ rpcrdma_nfs_change(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *han
 	if (error)
 		return error;
 	pending->args.setattr = (struct rr_nfs_setattr_args){ .object = rr_nfs_fh(&pending->handles[0]) };
-	error = change_take(nfs, changes, &pending->args.setattr.set, 0);
+	error = rr_nfs_change_take(nfs, changes, &pending->args.setattr.set, 0);
 	return error ? rr_nfs_pending_drop(pending, error)
 		     : rr_nfs_pending_start(pending, NFSPROC3_SETATTR, then);
 }
@@ -126,7 +124,7 @@ rpcrdma_nfs_create(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *dir
 	if (error)
 		return error;
 	pending->args.make.type = RR_VFS_FILE;
-	error = change_take(nfs, changes, &pending->args.make.set, MODE_FILE);
+	error = rr_nfs_change_take(nfs, changes, &pending->args.make.set, MODE_FILE);
 	return error ? rr_nfs_pending_drop(pending, error)
 		     : rr_nfs_pending_start(pending, NFSPROC3_CREATE, then);
 }
@@ -142,7 +140,7 @@ rpcrdma_nfs_mkdir(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *dire
 	if (error)
 		return error;
 	pending->args.make.type = RR_VFS_DIRECTORY;
-	error = change_take(nfs, changes, &pending->args.make.set, MODE_DIRECTORY);
+	error = rr_nfs_change_take(nfs, changes, &pending->args.make.set, MODE_DIRECTORY);
 	return error ? rr_nfs_pending_drop(pending, error)
 		     : rr_nfs_pending_start(pending, NFSPROC3_MKDIR, then);
 }
@@ -204,7 +202,7 @@ rpcrdma_nfs_mknod(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *dire
 	args->type = (enum rr_vfs_type)object->type;
 	args->device[0] = object->device_major;
 	args->device[1] = object->device_minor;
-	error = change_take(nfs, changes, &args->set, MODE_FILE);
+	error = rr_nfs_change_take(nfs, changes, &args->set, MODE_FILE);
 	if (!error && !change_is_special(args->type))
 		error = rr_nfs_fail(nfs, -RPCRDMA_ERR_INVAL, "the object is no device, pipe or socket");
 	return error ? rr_nfs_pending_drop(pending, error)

@@ -60,7 +60,7 @@ rpcrdma_nfs_seek(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *file,
 static int
 copy_check(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_range *range, bool may_be_empty)
 {
-	if (range->size < sizeof(*range))
+	if (range->size < offsetof(struct rpcrdma_nfs_range, stability))
 		return rr_nfs_fail(nfs, -RPCRDMA_ERR_INVAL,
 			"the size of struct rpcrdma_nfs_range is %zu, less than it ever was", range->size);
 	if ((range->length == 0 && !may_be_empty) || range->from_offset > UINT64_MAX - range->length ||
@@ -75,6 +75,7 @@ static void
 copy_send(struct rr_nfs_pending *pending)
 {
 	const struct rpcrdma_nfs_range *range = pending->range;
+	bool stored = range->size >= sizeof(*range) && range->stability != RPCRDMA_NFS_UNSTABLE;
 
 	pending->args.copy = (struct rr_v4_copy_args){
 		.to = rr_nfs_fh(&range->to),
@@ -82,6 +83,7 @@ copy_send(struct rr_nfs_pending *pending)
 		.to_offset = range->to_offset + range->copied,
 		.from_offset = range->from_offset + range->copied,
 		.length = rr_min(range->length - range->copied, COPY_PIECE),
+		.commit = stored,
 	};
 	rr_nfs_pending_call(pending, RR_V4_COPY);
 }

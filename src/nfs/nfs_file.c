@@ -33,7 +33,7 @@ file_done(struct rr_nfs_io *data, int error)
 static int
 file_check(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_io *io)
 {
-	if (io->size < sizeof(*io))
+	if (io->size < offsetof(struct rpcrdma_nfs_io, once))
 		return rr_nfs_fail(nfs, -RPCRDMA_ERR_INVAL,
 			"the size of struct rpcrdma_nfs_io is %zu, less than it ever was", io->size);
 	if (io->length == 0 || !io->data || io->offset > UINT64_MAX - io->length)
@@ -65,6 +65,7 @@ file_start(struct rpcrdma_nfs *nfs, struct rpcrdma_nfs_io *io, const struct rpcr
 		.offset = io->offset,
 		.length = io->length,
 		.stable = (stable_how)io->stability,
+		.once = io->size >= sizeof(*io) && io->once,
 		.done = file_done,
 		.ctx = pending,
 	};

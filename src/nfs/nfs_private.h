@@ -29,24 +29,35 @@ struct rr_nfs_pending {
 	int status; /* the status that repeated() looks into. It is the operation's result, unless it turns
 		       out that the call itself caused it. */
 
-	struct rpcrdma_nfs_object *object; /* the caller's memory for results, as all up to length */
-	char *target;
-	size_t target_size;
-	uint8_t *verifier;
-	struct rpcrdma_nfs_space *space;
-	struct rpcrdma_nfs_io *io;
-	struct rpcrdma_nfs_range *range;
-	uint64_t *found;
-	uint32_t *length, *granted;
 	struct rpcrdma_nfs_handle handles[2];
 	char names[2][RR_NFS_NAME + 1];
-	enum rr_vfs_type type; /* the type that the object must have; 0: any type */
-	struct rr_vfs_id id;   /* of a LINK that was sent twice: the object that has the name */
 
-	struct rr_nfs_io data; /* of a read or a write */
-	struct rr_call call;   /* of every other operation */
+	/* What single operations have: the caller's memory for their results, and what they keep from one
+	 * call to the next. */
+	union {
+		struct { /* of operations that find or make an object */
+			struct rpcrdma_nfs_object *object;
+			enum rr_vfs_type type; /* that the object must have; 0: any type */
+			struct rr_vfs_id id; /* of a LINK that was sent twice: the object that has the name */
+		};
+		struct { /* of rpcrdma_nfs_readlink() */
+			char *target;
+			size_t target_size;
+		};
+		uint8_t *verifier;
+		struct rpcrdma_nfs_space *space;
+		struct rpcrdma_nfs_range *range;
+		uint64_t *found;
+		uint32_t *length, *granted;
+	};
+
+	struct rpcrdma_nfs_io *io; /* of a read or a write; NULL: the operation is another */
 	struct rr_nfs_retry retry;
 	uint32_t reconnects; /* rr_nfs_repeats() when the call was sent for the first time */
+	union {
+		struct rr_nfs_io data; /* of a read or a write */
+		struct rr_call call;   /* of every other operation */
+	};
 	union {
 		GETATTR3args getattr;
 		struct rr_nfs_setattr_args setattr;
@@ -60,6 +71,7 @@ struct rr_nfs_pending {
 		RENAME3args rename;
 		FSSTAT3args fsstat;
 		COMMIT3args commit;
+		struct rr_v4_put_args put;
 		struct rr_v4_seek_args seek;
 		struct rr_v4_copy_args copy;
 		struct rr_v4_xattr_args xattr;
@@ -137,6 +149,11 @@ bool rr_nfs_object_give(struct rpcrdma_nfs_object *theirs, const struct rpcrdma_
  * pending->take, the result of LOOKUP becomes that of the operation: the object is stored in
  * *pending->object, if that is not NULL. */
 void rr_nfs_pending_lookup(struct rr_nfs_pending *pending, unsigned number);
+
+/* nfs_change.c: translates the changes that the caller wants (theirs) into the attributes of a call. If
+ * theirs is NULL, only the mode is set, or nothing if mode is 0. Errors: INVAL, NOTSUP. */
+int rr_nfs_change_take(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_changes *theirs,
+	struct rr_vfs_set *set, uint32_t mode);
 
 /* nfs_change.c: makes a new operation on a name in a directory, with handles[0] and names[0]. Errors: INVAL,
  * NOMEM, NFS3ERR_NAMETOOLONG. */

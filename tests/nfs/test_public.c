@@ -361,6 +361,26 @@ data_goes_there_and_back(void **state)
 	assert_memory_equal(data, back, SIZE);
 }
 
+/* Version 3 has no call that makes a whole file. */
+static void
+a_whole_file_is_put_over_version_4_alone(void **state)
+{
+	struct rpcrdma_nfs_put put = { .size = sizeof(put),
+		.directory = root,
+		.temporary = "temporary",
+		.name = "name",
+		.data = "text",
+		.length = 4,
+		.made = true };
+
+	(void)state;
+	open_export();
+	assert_int_equal(rpcrdma_nfs_put(nfs, NULL, NULL), -RPCRDMA_ERR_INVAL);
+	assert_int_equal(rpcrdma_nfs_put(nfs, &put, NULL), -RPCRDMA_ERR_NOTSUP);
+	put.size--;
+	assert_int_equal(rpcrdma_nfs_put(nfs, &put, NULL), -RPCRDMA_ERR_INVAL);
+}
+
 /* ---- Operations that are not waited for ---- */
 
 static void
@@ -541,6 +561,7 @@ main(void)
 		fake_test(an_answer_that_was_lost_before_the_server_was_busy_does_not_make_a_failure),
 		fake_test(a_failure_stays_one_where_the_connection_was_lost),
 		fake_test(data_goes_there_and_back),
+		fake_test(a_whole_file_is_put_over_version_4_alone),
 		fake_test(many_operations_are_under_way_at_a_time),
 		fake_test(closing_cancels_what_is_under_way),
 		fake_test(single_operations_are_cancelled),

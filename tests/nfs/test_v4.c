@@ -241,36 +241,23 @@ a_delegation_of_a_small_file_is_returned(void **state)
 	assert_int_equal(reader.fake->calls[OP_DELEGRETURN], 1);
 }
 
-struct putting {
-	struct rr_nfs_op op;
-	bool done, made;
-	int error;
-};
-
-static void
-put_done(struct rr_nfs_op *op, int error)
-{
-	struct putting *putting = op->ctx;
-
-	putting->done = true;
-	putting->error = error;
-}
-
 static int
 put_file(bool *made)
 {
-	struct putting putting = { .op = { .done = put_done } };
-	const struct rpcrdma_nfs_changes changes = { .set_mode = true, .mode = 0640 };
-	const struct rr_nfs_put put = { rr_nfs_root(reader.nfs), "temporary", "name", &changes, reader.data,
-		1000, &putting.made };
+	const struct rpcrdma_nfs_changes changes = {
+		.size = sizeof(changes), .set_mode = true, .mode = 0640
+	};
+	struct rpcrdma_nfs_put put = { .size = sizeof(put),
+		.directory = *rr_nfs_root(reader.nfs),
+		.temporary = "temporary",
+		.name = "name",
+		.changes = &changes,
+		.data = reader.data,
+		.length = 1000 };
+	int error = rpcrdma_nfs_put(reader.nfs, &put, NULL);
 
-	putting.op.ctx = &putting;
-	assert_true(rr_nfs_can_put(reader.nfs));
-	rr_nfs_op_put(reader.nfs, &putting.op, &put);
-	while (!putting.done)
-		assert_true(rr_loop_turn(reader.fake->stage.engine->loop, -1) >= 0);
-	*made = putting.made;
-	return putting.error;
+	*made = put.made;
+	return error;
 }
 
 static void
@@ -301,12 +288,12 @@ a_small_file_that_is_not_whole_is_not_renamed(void **state)
 		uint32_t opens;
 		bool made;
 	} refusals[] = {
-		{ OP_SAVEFH, NFS4ERR_DELAY, 0, false },
+		{ OP_SAVEFH, NFS4ERR_IO, 0, false },
 		{ OP_OPEN, NFS4ERR_EXIST, 0, false },
 		{ OP_WRITE, NFS4ERR_NOSPC, 1, true },
 		{ OP_VERIFY, NFS4ERR_NOT_SAME, 1, true },
 		{ OP_SETATTR, NFS4ERR_PERM, 1, true },
-		{ OP_CLOSE, NFS4ERR_DELAY, 1, true },
+		{ OP_CLOSE, NFS4ERR_IO, 1, true },
 		{ OP_RESTOREFH, NFS4ERR_STALE, 0, true },
 		{ OP_RENAME, NFS4ERR_EXIST, 0, true },
 	};
@@ -327,12 +314,28 @@ a_small_file_that_is_not_whole_is_not_renamed(void **state)
 }
 
 static void
+a_busy_server_makes_a_small_file_later(void **state)
+{
+	bool made;
+
+	(void)state;
+	reader.nfs = fake4_must_open(reader.fake);
+	fake4_refuse(reader.fake, OP_SAVEFH, NFS4ERR_DELAY, 1);
+	assert_int_equal(put_file(&made), 0);
+	assert_int_equal(reader.fake->calls[OP_RENAME], 1);
+}
+
+static void
 a_session_of_few_operations_does_not_make_whole_files(void **state)
 {
+	bool made;
+
 	(void)state;
 	reader.fake->operations = 10;
 	reader.nfs = fake4_must_open(reader.fake);
-	assert_false(rr_nfs_can_put(reader.nfs));
+	assert_int_equal(put_file(&made), -RPCRDMA_ERR_NOTSUP);
+	assert_false(made);
+	assert_int_equal(reader.fake->calls[OP_OPEN], 0);
 }
 
 /* The longest COMPOUND that the client cannot do without is that of REMOVE, with six operations. */
@@ -475,6 +478,7 @@ main(void)
 		TEST(a_delegation_of_a_small_file_is_returned),
 		TEST(a_small_file_is_made_and_written_and_renamed_by_one_call),
 		TEST(a_small_file_that_is_not_whole_is_not_renamed),
+		TEST(a_busy_server_makes_a_small_file_later),
 		TEST(a_session_of_few_operations_does_not_make_whole_files),
 		TEST(a_session_of_six_operations_is_enough),
 		TEST(a_path_is_looked_up_by_one_call),

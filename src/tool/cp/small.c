@@ -14,14 +14,16 @@
  * A job copies a file. It reads the whole file, makes the target under its temporary name, writes it by a
  * single stable WRITE (no COMMIT follows), sets its mode and times, and renames it; with version 4, a single
  * COMPOUND does all that, and another reads the whole file. Data that the server copies by itself is not
- * read, except for its end: the file may have grown since its directory was listed. Each step is tried once:
- * in any unusual case, from an existing file to a lost connection, the file is left for rr_cp_file(), which
- * handles and reports all cases. The directories and names of jobs belong to the caller, who keeps them until
+ * read, except for its end: the file may have grown since its directory was listed. In any unusual case, from
+ * an existing file to a server that refuses something, the file is left for rr_cp_file(), which handles and
+ * reports all cases. The directories and names of jobs belong to the caller, who keeps them until
  * rr_cp_small_end().
  */
 
-/* The most jobs at a time; the octets of zeroes that become a hole. */
-enum { JOBS = 128, SMALL_HOLE = 4096 };
+/* The most jobs at a time; the octets of zeroes that become a hole; octets of the names of extended
+ * attributes.
+ */
+enum { JOBS = 128, SMALL_HOLE = 4096, SMALL_NAMES = 1024 };
 
 /* From SMALL_CREATING on, except for SMALL_LEFT, the temporary file may exist: rr_cp_small_end(). */
 enum small_state {
@@ -51,9 +53,13 @@ struct small_job {
 	bool made;   /* the temporary file may exist */
 	bool within; /* the server copies the data by itself, so it is not read */
 	char temporary[RR_CP_TEMPORARY];
-	struct rpcrdma_nfs_handle handle; /* of the target */
-	struct rr_nfs_io io;
-	struct rr_nfs_op op;
+	struct rpcrdma_nfs_object object; /* the target */
+	struct rpcrdma_nfs_then then;     /* of the operation under way */
+	struct rpcrdma_nfs_io io;
+	struct rpcrdma_nfs_put put;
+	struct rpcrdma_nfs_range range;
+	struct rpcrdma_nfs_value xattrs;
+	char names[SMALL_NAMES];
 	uint8_t *data;
 };
 
@@ -125,17 +131,34 @@ small_finish(struct small_job *job)
 
 /* ---- From the source ---- */
 
+/* Returns what is called when the operation of the job's present state has ended. */
+static const struct rpcrdma_nfs_then *
+small_then(struct small_job *job, void (*done)(void *ctx, int error))
+{
+	job->then = (struct rpcrdma_nfs_then){ .done = done, .ctx = job };
+	return &job->then;
+}
+
+/* Called with the result of a function that begins an operation. If it has begun none, the job's step has
+ * ended with this error. */
+static void
+small_begun(struct small_job *job, int error)
+{
+	if (error)
+		small_next(job, error);
+}
+
 /* Called when the server has listed the extended attributes of the source. If the file has none, or cannot
  * have any (NOTSUPP), the job goes on to its next state. If there are any, rr_cp_file() will copy the file,
  * as a job does not copy extended attributes; here this counts as an error of the job. */
 static void
-small_was_listed(struct rr_nfs_op *op, int error)
+small_was_listed(void *ctx, int error)
 {
-	struct small_job *job = op->ctx;
+	struct small_job *job = ctx;
 
 	if (error == NFS3ERR_NOTSUPP)
 		error = 0;
-	else if (!error && op->result.xattr.length > 0)
+	else if (!error && job->xattrs.length > 0)
 		error = NFS3ERR_NOTSUPP;
 	small_next(job, error);
 }
@@ -151,9 +174,9 @@ small_list(struct small_job *job)
 		small_next(job, 0);
 		return;
 	}
-	job->op.done = small_was_listed;
-	job->op.ctx = job;
-	rr_nfs_op_list_xattrs(cp->from.nfs, &job->op, &job->info.handle);
+	job->xattrs = (struct rpcrdma_nfs_value){ .data = job->names, .room = sizeof(job->names) };
+	small_begun(job, rpcrdma_nfs_list_xattrs(cp->from.nfs, &job->info.handle, &job->xattrs,
+				 small_then(job, small_was_listed)));
 }
 
 /* Tells whether a local file has extended attributes that are to be copied. Returns true also if they cannot
@@ -174,11 +197,11 @@ small_has_xattrs(const struct rr_cp *cp, struct rr_file *file)
  * it brought another number of octets than the list of the directory said, the file is changing, and
  * rr_cp_file() will copy it instead of this job. */
 static void
-small_was_read(struct rr_nfs_io *io, int error)
+small_was_read(void *ctx, int error)
 {
-	struct small_job *job = io->ctx;
+	struct small_job *job = ctx;
 
-	small_next(job, error ? error : io->moved != job->info.size || !io->eof);
+	small_next(job, error ? error : job->io.moved != job->info.size || !job->io.eof);
 }
 
 /* Reads a local source into the job's memory. Returns 0 if the whole file was read. Returns another number if
@@ -217,56 +240,37 @@ small_read(struct small_job *job)
 		small_next(job, small_read_local(job));
 		return;
 	}
-	job->io = (struct rr_nfs_io){
-		.file = &job->info.handle,
+	job->io = (struct rpcrdma_nfs_io){
+		.size = sizeof(job->io),
+		.file = job->info.handle,
 		.data = job->data,
 		.length = (uint32_t)job->info.size + 1,
 		.once = true,
-		.done = small_was_read,
-		.ctx = job,
 	};
-	rr_nfs_read(job->cp->from.nfs, &job->io);
+	small_begun(job, rpcrdma_nfs_read(job->cp->from.nfs, &job->io, small_then(job, small_was_read)));
 }
 
 /* ---- To a server ---- */
 
 /* Called when an operation on the destination has ended. Notes in job->made whether a temporary file may
- * exist now: also after an error, if the call may have been executed before it was sent again on a new
- * connection (op->again), or no answer came that says what the server did (the error is negative). Then goes
- * on to the job's next state. A LOOKUP that has found the name counts as an error, as rr_cp_file() handles
- * files that exist. */
+ * exist now: also after an error, if no answer came that says what the server did (the error is negative), or
+ * the library says so. Then goes on to the job's next state. A LOOKUP that has found the name counts as an
+ * error, as rr_cp_file() handles files that exist. A copy within the server must be whole, and stored. */
 static void
-small_op_done(struct rr_nfs_op *op, int error)
+small_was_done(void *ctx, int error)
 {
-	struct small_job *job = op->ctx;
+	struct small_job *job = ctx;
 
 	if (job->state == SMALL_LOOKING)
 		error = error == NFS3ERR_NOENT ? 0 : -RPCRDMA_ERR_SYSTEM;
 	if (job->state == SMALL_CREATING || job->state == SMALL_PUTTING)
-		job->made |= error < 0 || op->again;
-	if (job->state == SMALL_CREATING && !error) {
-		job->handle = op->object.handle;
+		job->made |= error < 0 || job->put.made;
+	if (job->state == SMALL_CREATING && !error)
 		job->made = true;
-	}
+	if (job->state == SMALL_WRITING && job->within && !error &&
+		job->range.stored != RPCRDMA_NFS_FILE_SYNC)
+		error = -RPCRDMA_ERR_NOTSUP;
 	small_next(job, error);
-}
-
-/* Called with the result of a function that begins an operation on the destination. If it has begun none, the
- * job's step has ended with this error. */
-static void
-small_begun(struct small_job *job, int error)
-{
-	if (error)
-		small_next(job, error);
-}
-
-/* Has small_op_done() called when an operation by job->op has ended; for all operations on the
- * destination. */
-static void
-small_prepare_op(struct small_job *job)
-{
-	job->op.done = small_op_done;
-	job->op.ctx = job;
 }
 
 /* Makes the copy on the local file system at once: creates the temporary file, writes it, sets its attributes
@@ -301,11 +305,12 @@ small_look(struct small_job *job)
 		small_set_state(job, error ? SMALL_LEFT : SMALL_IDLE);
 		return;
 	}
-	small_prepare_op(job);
+	job->object = (struct rpcrdma_nfs_object){ .size = sizeof(job->object) };
 	if (job->fresh)
 		small_next(job, 0);
 	else
-		rr_nfs_op_lookup(cp->to.nfs, &job->op, &job->to->handle, job->name);
+		small_begun(job, rpcrdma_nfs_lookup(cp->to.nfs, &job->to->handle, job->name, &job->object,
+					 small_then(job, small_was_done)));
 }
 
 /* Makes the server create, write and rename the copy by a single call, if it can do that. Otherwise goes on
@@ -314,20 +319,23 @@ static void
 small_put(struct small_job *job)
 {
 	const struct rpcrdma_nfs_changes changes = rr_cp_remote_attributes(&job->cp->to, &job->info);
-	const struct rr_nfs_put put = {
-		.directory = &job->to->handle,
+	int error = -RPCRDMA_ERR_NOTSUP;
+
+	job->put = (struct rpcrdma_nfs_put){
+		.size = sizeof(job->put),
+		.directory = job->to->handle,
 		.temporary = job->temporary,
 		.name = job->name,
 		.changes = &changes,
 		.data = job->data,
 		.length = (uint32_t)job->info.size,
-		.made = &job->made,
 	};
-
-	if (job->within || job->info.size == 0 || !rr_nfs_can_put(job->cp->to.nfs))
+	if (!job->within && job->info.size > 0)
+		error = rpcrdma_nfs_put(job->cp->to.nfs, &job->put, small_then(job, small_was_done));
+	if (error == -RPCRDMA_ERR_NOTSUP)
 		small_set_state(job, SMALL_CREATING);
 	else
-		small_begun(job, rr_nfs_op_put(job->cp->to.nfs, &job->op, &put));
+		small_begun(job, error);
 }
 
 /* Sends the call that creates the temporary file on the server. */
@@ -339,15 +347,8 @@ small_create(struct small_job *job)
 	/* An empty file gets its attributes at once: no later WRITE changes its times. */
 	if (job->info.size == 0)
 		changes = rr_cp_remote_attributes(&job->cp->to, &job->info);
-	small_begun(
-		job, rr_nfs_op_create(job->cp->to.nfs, &job->op, &job->to->handle, job->temporary, &changes));
-}
-
-/* Called when the server has written the data: goes on to the job's next state. */
-static void
-small_was_written(struct rr_nfs_io *io, int error)
-{
-	small_next(io->ctx, error);
+	small_begun(job, rpcrdma_nfs_create(job->cp->to.nfs, &job->to->handle, job->temporary, &changes,
+				 &job->object, small_then(job, small_was_done)));
 }
 
 /* Sends the data to the server, or makes the server copy the data by itself. If the file is empty, goes on to
@@ -360,27 +361,36 @@ small_write(struct small_job *job)
 		return;
 	}
 	if (job->within) {
-		rr_nfs_op_copy(job->cp->to.nfs, &job->op, &job->info.handle, &job->handle, job->info.size);
+		job->range = (struct rpcrdma_nfs_range){
+			.size = sizeof(job->range),
+			.from = job->info.handle,
+			.to = job->object.handle,
+			.length = job->info.size,
+			.stability = RPCRDMA_NFS_FILE_SYNC,
+		};
+		small_begun(
+			job, rpcrdma_nfs_copy(job->cp->to.nfs, &job->range, small_then(job, small_was_done)));
 		return;
 	}
-	job->io = (struct rr_nfs_io){
-		.file = &job->handle,
+	job->io = (struct rpcrdma_nfs_io){
+		.size = sizeof(job->io),
+		.file = job->object.handle,
 		.data = job->data,
 		.length = (uint32_t)job->info.size,
-		.stable = FILE_SYNC,
-		.done = small_was_written,
-		.ctx = job,
+		.stability = RPCRDMA_NFS_FILE_SYNC,
 	};
-	rr_nfs_write(job->cp->to.nfs, &job->io);
+	small_begun(job, rpcrdma_nfs_write(job->cp->to.nfs, &job->io, small_then(job, small_was_done)));
 }
 
 /* Called when the server has read at the end of the source. The READ asked for the last octet and one octet
  * behind it. If it did not bring one octet and the end of the file, the file is changing, and rr_cp_file()
  * will copy it instead of this job. */
 static void
-small_was_compared(struct rr_nfs_io *io, int error)
+small_was_compared(void *ctx, int error)
 {
-	small_next(io->ctx, error ? error : io->moved != 1 || !io->eof);
+	struct small_job *job = ctx;
+
+	small_next(job, error ? error : job->io.moved != 1 || !job->io.eof);
 }
 
 /* Asks the server whether the source still ends where the list of the directory said, if the server copied
@@ -393,16 +403,15 @@ small_compare(struct small_job *job)
 		small_next(job, 0);
 		return;
 	}
-	job->io = (struct rr_nfs_io){
-		.file = &job->info.handle,
+	job->io = (struct rpcrdma_nfs_io){
+		.size = sizeof(job->io),
+		.file = job->info.handle,
 		.data = job->data,
 		.offset = job->info.size - 1,
 		.length = 2,
 		.once = true,
-		.done = small_was_compared,
-		.ctx = job,
 	};
-	rr_nfs_read(job->cp->from.nfs, &job->io);
+	small_begun(job, rpcrdma_nfs_read(job->cp->from.nfs, &job->io, small_then(job, small_was_compared)));
 }
 
 /* Sends the call that sets the attributes of the temporary file on the server. An empty file got its
@@ -415,14 +424,18 @@ small_set(struct small_job *job)
 	if (job->info.size == 0)
 		small_next(job, 0);
 	else
-		small_begun(job, rr_nfs_op_setattr(job->cp->to.nfs, &job->op, &job->handle, &changes));
+		small_begun(job, rpcrdma_nfs_change(job->cp->to.nfs, &job->object.handle, &changes,
+					 small_then(job, small_was_done)));
 }
 
 /* Sends the call that renames the temporary file to the final name of the copy. */
 static void
 small_rename(struct small_job *job)
 {
-	rr_nfs_op_rename(job->cp->to.nfs, &job->op, &job->to->handle, job->temporary, job->name);
+	const struct rpcrdma_nfs_handle *directory = &job->to->handle;
+
+	small_begun(job, rpcrdma_nfs_rename(job->cp->to.nfs, directory, job->temporary, directory, job->name,
+				 small_then(job, small_was_done)));
 }
 
 /* ---- All jobs ---- */
@@ -544,7 +557,7 @@ rr_cp_small(struct rr_cp *cp, const struct rr_directory *from, const char *name,
 	job->info = *info;
 	rr_cp_mask(cp, &job->info);
 	job->fresh = cp->fresh || cp->sync; /* an existing file is replaced */
-	job->made = false;
+	job->made = job->put.made = false;
 	job->within = cp->pump.within && info->size > 0;
 	if (!job->within)
 		small_await_time(cp, info->size);
@@ -591,6 +604,18 @@ small_again(struct small_job *job)
 	cp->path[length] = '\0';
 }
 
+/* Cancels the operation that is under way, at either server. */
+static void
+small_cancel(struct small_job *job)
+{
+	const struct rr_cp *cp = job->cp;
+
+	if (cp->from.nfs)
+		rpcrdma_nfs_cancel(cp->from.nfs, &job->then);
+	if (cp->to.nfs)
+		rpcrdma_nfs_cancel(cp->to.nfs, &job->then);
+}
+
 /* After a signal, jobs under way have this time to end, so that their temporary files can be removed. */
 #define SMALL_PATIENCE (5 * RR_SECOND)
 
@@ -614,8 +639,7 @@ rr_cp_small_end(struct rr_cp *cp, const struct rr_directory *to)
 
 		if (job->to != to || job->state == SMALL_IDLE)
 			continue;
-		rr_nfs_io_cancel(&job->io);
-		rr_nfs_op_cancel(&job->op);
+		small_cancel(job);
 		/* The server may have executed the call that was cancelled. */
 		job->made |= job->state >= SMALL_CREATING && job->state != SMALL_LEFT;
 		cp->small->active -= job->state != SMALL_LEFT;
