@@ -30,6 +30,8 @@ behind_serve(struct behind *behind)
 	test_gate_init(&behind->gate, behind->vfs, TEST_GATE_OPEN);
 	assert_int_equal(rr_nfs_server_new(engine->env, engine->results, &behind->gate, &behind->nfs), 0);
 	rr_nfs_server_services(behind->nfs, services);
+	if (behind->lease > 0)
+		shared4.tables.lease = behind->lease * RR_SECOND;
 	if (rr_nfs4_shared_new(&rr_env_system, &shared4, &behind->shared4, &text) < 0)
 		fail_msg("%s", text.text);
 	nfs4.shared = behind->shared4;
@@ -88,12 +90,13 @@ behind_mount(struct behind *behind)
 }
 
 struct behind *
-behind_new(enum rr_nfs_version version)
+behind_new(enum rr_nfs_version version, uint32_t lease)
 {
 	struct behind *behind = calloc(1, sizeof(*behind));
 
 	assert_non_null(behind);
 	behind->version = version;
+	behind->lease = lease;
 	stage_init(&behind->stage);
 	behind->stage.runs = true;
 	stage_engine(&behind->stage, NULL, rr_iwarp_fabric_new);

@@ -15,6 +15,7 @@
  * providers of its directory. */
 struct behind {
 	enum rr_nfs_version version; /* by which the providers call it */
+	uint32_t lease;
 	struct stage stage;
 	char path[64];
 	/* The server. */
@@ -33,8 +34,8 @@ struct behind {
 	struct rr_remote_shared *provided;
 };
 
-/* Begins a server, and finds its directory. */
-struct behind *behind_new(enum rr_nfs_version version);
+/* Begins a server, and finds its directory. lease: seconds; 0: as `rpcrdma serve` has it. */
+struct behind *behind_new(enum rr_nfs_version version, uint32_t lease);
 void behind_free(struct behind *behind);
 /* Ends the server, with all that it knows of its clients, and begins another at its address. */
 void behind_restart(struct behind *behind);

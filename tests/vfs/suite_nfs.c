@@ -11,7 +11,7 @@
 static void
 setup(struct suite *suite, enum rr_nfs_version version)
 {
-	struct behind *behind = behind_new(version);
+	struct behind *behind = behind_new(version, 0);
 
 	suite->storage = behind;
 	rr_loop_free(suite->loop);

@@ -5,8 +5,12 @@
 #include <unistd.h>
 
 #include "suite.h"
+#include "vfs/nfs/v4/provider_private.h"
+#include "vfs/nfs/v4/session/session.h"
 
 enum { READ = RR_VFS_SHARE_READ, WRITE = RR_VFS_SHARE_WRITE, BOTH = READ | WRITE };
+
+enum { LEASE = 17 }; /* seconds */
 
 /* A server behind, and two providers of it, as those of two threads. */
 struct pair {
@@ -22,7 +26,7 @@ setup(void **state)
 	struct suite *suite = &pair->suite;
 
 	assert_non_null(pair);
-	pair->behind = behind_new(RR_NFS_VERSION_42);
+	pair->behind = behind_new(RR_NFS_VERSION_42, LEASE);
 	behind_share(pair->behind);
 	pair->first = behind_provide(pair->behind);
 	pair->second = behind_provide(pair->behind);
@@ -199,6 +203,17 @@ an_open_whose_locks_others_have_is_of_no_use(void **state)
 	suite_close(suite, other);
 }
 
+/* RFC 8881, 8.3: "the client is responsible for renewing leases": so it has to know how long they last. */
+static void
+the_lease_is_that_of_the_server(void **state)
+{
+	struct pair *pair = *state;
+	const struct rr_v4 *v4 = ((struct rr_v4_vfs *)pair->first)->v4;
+
+	turn_until(v4->lease_known, rr_loop_turn(pair->suite.loop, RR_SECOND));
+	assert_true(v4->lease == LEASE * RR_SECOND);
+}
+
 /* RFC 8881, 3.3.1: "The nfstime4 gives the number of seconds and nanoseconds since midnight or zero hour
  * January 1, 1970 Coordinated Universal Time (UTC)", with 64 bits and a sign. */
 static void
@@ -235,6 +250,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(locks_are_there_again_after_a_restart, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			an_open_whose_locks_others_have_is_of_no_use, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_lease_is_that_of_the_server, setup, teardown),
 		cmocka_unit_test_setup_teardown(times_have_their_full_width, setup, teardown),
 	};
 
