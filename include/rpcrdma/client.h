@@ -246,10 +246,11 @@ struct rpcrdma_negotiated {
 	bool properties;        /* the peer announced its transport properties, in version 2 */
 	/* The values in force of each side's properties: by index, see rpcrdma_property_name(). */
 	uint32_t own_properties[RPCRDMA_PROPERTIES], peer_properties[RPCRDMA_PROPERTIES];
-	const char *tls; /* "TLSv1.3": RPC-with-TLS (RFC 9289) protects the connection; NULL: nothing does.
-			    Constant */
+	const char *tls;        /* "TLSv1.3": TLS protects the connection; NULL: nothing does. Constant */
 	const char *tls_cipher; /* its cipher suite; NULL without TLS. Constant */
 	bool tls_mutual;        /* the client proved its name by a certificate, too */
+	char tls_peer[64]; /* the common name in the peer's certificate, in ASCII, cut off at 63 octets; ""
+			      without */
 };
 
 /* Fills in negotiated, from the current connection or, if there is none, from the last one.

@@ -151,8 +151,12 @@ ping_print_negotiated(const struct ping *ping)
 		putchar('\n');
 		return;
 	}
-	printf("%s port %u: RPC-over-RDMA version %u on %s\n", ping->url.host, ping->port, n.version,
-		n.fabric);
+	printf("%s port %u: RPC-over-RDMA version %u on %s", ping->url.host, ping->port, n.version, n.fabric);
+	if (n.tls) {
+		printf(", ");
+		rr_report_security(stdout, &n);
+	}
+	putchar('\n');
 	if (n.private_data)
 		printf("  peer's private data: sends %u, receives %u octets\n", n.peer_send, n.peer_receive);
 	else

@@ -56,7 +56,8 @@ void
 rr_report_security(FILE *out, const struct rpcrdma_negotiated *n)
 {
 	if (n->tls)
-		fprintf(out, "%s with %s%s", n->tls, n->tls_cipher, n->tls_mutual ? ", mutual" : "");
+		fprintf(out, "%s with %s%s%s%s", n->tls, n->tls_cipher, n->tls_mutual ? ", mutual" : "",
+			n->tls_peer[0] ? ", certificate of " : "", n->tls_peer);
 	else
 		fprintf(out, "plain");
 }
@@ -64,11 +65,16 @@ rr_report_security(FILE *out, const struct rpcrdma_negotiated *n)
 void
 rr_report_security_json(FILE *out, const struct rpcrdma_negotiated *n)
 {
-	if (n->tls)
-		fprintf(out, ",\"tls\":\"%s\",\"tls_cipher\":\"%s\",\"tls_mutual\":%s", n->tls, n->tls_cipher,
-			n->tls_mutual ? "true" : "false");
-	else
+	if (!n->tls) {
 		fprintf(out, ",\"tls\":null");
+		return;
+	}
+	fprintf(out, ",\"tls\":\"%s\",\"tls_cipher\":\"%s\",\"tls_mutual\":%s,\"tls_peer\":", n->tls,
+		n->tls_cipher, n->tls_mutual ? "true" : "false");
+	if (n->tls_peer[0])
+		rr_tool_json_string(out, n->tls_peer);
+	else
+		fprintf(out, "null");
 }
 
 /* Called for each connection of a server: prints what was negotiated, and its counters. */

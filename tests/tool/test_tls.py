@@ -62,7 +62,7 @@ def test_protected(top, pki):
                            f"version {version}, xprtsec={xprtsec}: its octets are seen on the way only without TLS")
                 os.remove(there)
         said = json.loads(run("ping", "-c", "1", "--json", url(server.tcp_port, "", "mtls", *ours(pki, cert="client"))).stdout)
-        tap.result((said["tls"], said["tls_mutual"]) == ("TLSv1.3", True) and said["tls_cipher"].startswith("TLS_"), "ping --json says it", [said])
+        tap.result((said["tls"], said["tls_mutual"], said["tls_peer"]) == ("TLSv1.3", True, "server") and said["tls_cipher"].startswith("TLS_"), "ping --json says it", [said])
         said = json.loads(run("ping", "-c", "1", "--json", url(server.tcp_port, "", "none")).stdout)
         tap.result(said["tls"] is None, "ping --json says that there is none", [said])
         result = run("ls", "-v", url(server.tcp_port, "", "tls"), RPCRDMA_TLS_CA=pki.path("ca.pem"))

@@ -3,6 +3,7 @@
 """test_tls_mpa.py TOOL: TLS under MPA (docs/draft-rpcrdma-mpa-tls.md): what is seen on the way, what rules and URLs demand, and peers that are
 made here, by Python's ssl and record by record."""
 import contextlib
+import json
 import os
 import shutil
 import socket
@@ -87,6 +88,10 @@ def test_seen(top, pki):
                 os.remove(f"{top}/served/there")
         result = run("ls", "-v", url(server.port, "", "mtls", *ours(pki, cert="client")))
         told("ls -v says what protects it", "over iwarp, TLSv1.3 with TLS_" in result.stderr and ", mutual" in result.stderr, result)
+        result = run("ping", "-c", "1", url(server.port, "", "tls", *ours(pki)))
+        told("ping says it, and whose certificate the server has shown", "on iwarp, TLSv1.3 with TLS_" in result.stdout and ", certificate of server\n" in result.stdout, result)
+        said = json.loads(run("ping", "-c", "1", "--json", url(server.port, "", "mtls", *ours(pki, cert="client"))).stdout)
+        check("and so does ping --json", (said["tls"], said["tls_mutual"], said["tls_peer"]) == ("TLSv1.3", True, "server"), said)
         result = run("cp", "-f", "--crc", url(server.port, "text", "tls", *ours(pki)), f"{top}/back")
         told("with CRCs inside of TLS, if they are asked for", result.returncode == 0, result)
 

@@ -175,6 +175,7 @@ rdma_negotiated(const struct rr_carrier *carrier, struct rpcrdma_negotiated *neg
 		.tls_cipher = connection->tls.cipher,
 		.tls_mutual = connection->tls.security == RR_SECURITY_MTLS,
 	};
+	memcpy(negotiated->tls_peer, connection->tls_peer, sizeof(negotiated->tls_peer));
 	memcpy(negotiated->own_properties, properties->own, sizeof(properties->own));
 	memcpy(negotiated->peer_properties, properties->peer, sizeof(properties->peer));
 }

@@ -203,7 +203,8 @@ driver_note_security(struct rr_connection *connection)
 	if (!session)
 		return;
 	rr_tls_facts(session, &connection->tls);
-	connection->tls.peer = ""; /* lives with the session */
+	snprintf(connection->tls_peer, sizeof(connection->tls_peer), "%s", connection->tls.peer);
+	connection->tls.peer = connection->tls_peer; /* the session may end before the connection */
 	connection->base.source.security = (uint8_t)connection->tls.security;
 }
 

@@ -4,6 +4,7 @@
  * socket at once, and parts the exchanges from the carrier. The carrier's task then calls the done() of all
  * transactions, and after them the owner's closed(). */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -363,6 +364,8 @@ tcp_carrier_negotiated(const struct rr_carrier *carrier, struct rpcrdma_negotiat
 		.tls = facts.version,
 		.tls_cipher = facts.cipher,
 		.tls_mutual = facts.security == RR_SECURITY_MTLS };
+	if (facts.peer)
+		snprintf(negotiated->tls_peer, sizeof(negotiated->tls_peer), "%s", facts.peer);
 }
 
 static const struct rr_carrier_ops tcp_ops = {

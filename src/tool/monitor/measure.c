@@ -39,6 +39,7 @@ measure_connection(void *ctx, const struct rr_carrier *carrier)
 		return;
 	measure->connection_count++;
 	rr_carrier_negotiated(carrier, &negotiated);
+	/* Not all of it, as it is large. */
 	*connection = (struct rr_measure_connection){ .fabric = negotiated.fabric,
 		.security = { .tls = negotiated.tls,
 			.tls_cipher = negotiated.tls_cipher,
@@ -48,6 +49,7 @@ measure_connection(void *ctx, const struct rr_carrier *carrier)
 		.credits_asked = negotiated.credits_asked,
 		.credits_granted = negotiated.credits_granted,
 		.counters = carrier->counters };
+	memcpy(connection->security.tls_peer, negotiated.tls_peer, sizeof(negotiated.tls_peer));
 	snprintf(connection->peer, sizeof(connection->peer), "%s", carrier->peer);
 }
 

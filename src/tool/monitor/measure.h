@@ -19,7 +19,7 @@ enum { RR_MEASURE_CONNECTIONS = 256, RR_MEASURE_PROCEDURES = 192, RR_MEASURE_EXP
 struct rr_measure_connection {
 	char peer[RR_ADDRESS_TEXT];
 	const char *fabric;
-	struct rpcrdma_negotiated security; /* its members tls, tls_cipher and tls_mutual */
+	struct rpcrdma_negotiated security; /* its members of TLS */
 	uint32_t thread, version, credits_asked, credits_granted;
 	struct rpcrdma_counters counters;
 };

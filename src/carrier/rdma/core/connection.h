@@ -127,8 +127,9 @@ struct rr_connection {
 	struct rr_version_range versions;             /* that this side uses */
 	struct rr_negotiation negotiation;
 	struct rr_features features; /* of version 2 */
-	struct rr_tls_facts tls;     /* what protects it; all 0: nothing does. Its peer is not set */
-	int status;                  /* of the end: 0 or a negative error */
+	struct rr_tls_facts tls;     /* what protects it; all 0: nothing does. Its peer is tls_peer */
+	char tls_peer[64];
+	int status; /* of the end: 0 or a negative error */
 	struct rr_text text;
 	struct rr_task task;
 
