@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * calls tcp|iwarp null|OCTETS DEPTH spin|block [INLINE]: a client calls a server in another process for
- * SECONDS, by an echo of OCTETS octets, or by procedure 0; DEPTH calls are under way at a time. Client and
+ * calls tcp|iwarp null|OCTETS DEPTH spin|block: a client calls a server in another process for SECONDS,
+ * by an echo of OCTETS octets, or by procedure 0; DEPTH calls are under way at a time. Client and
  * server each have a processor for themselves. Both turn their engines without waiting (spin), or wait for
- * events (block). INLINE is the inline threshold of both (4096).
+ * events (block).
  *
  * calls plain CALL REPLY spin|block: the same by send(2) and recv(2) alone, with CALL octets there and REPLY
  * octets back.
@@ -44,7 +44,7 @@ static uint64_t samples[SAMPLES_MAX];
 struct bench {
 	enum rpcrdma_transport transport;
 	bool null, waits;
-	uint32_t depth, inline_threshold;
+	uint32_t depth;
 	struct rpcrdma_engine *engine;
 	struct rpcrdma_client *client;
 	echo_data sent, received;
@@ -119,8 +119,6 @@ bench_engine(struct bench *bench)
 	struct rpcrdma_engine_config config = {
 		.size = sizeof(config),
 		.credits = 256,
-		.inline_send = bench->inline_threshold,
-		.inline_receive = bench->inline_threshold,
 	};
 
 	if (rpcrdma_engine_new(&config, &bench->engine))
@@ -345,13 +343,11 @@ bench_run(struct bench *bench)
 int
 main(int argc, char **argv)
 {
-	struct bench bench = { .depth = 1, .inline_threshold = 4096 };
+	struct bench bench = { .depth = 1 };
 
-	if (argc != 5 && argc != 6)
-		errx(2, "usage: calls tcp|iwarp null|OCTETS DEPTH spin|block [INLINE], or calls plain CALL "
+	if (argc != 5)
+		errx(2, "usage: calls tcp|iwarp null|OCTETS DEPTH spin|block, or calls plain CALL "
 			"REPLY spin|block");
-	if (argc == 6)
-		bench.inline_threshold = (uint32_t)atoi(argv[5]);
 	bench.waits = strcmp(argv[4], "spin") != 0;
 	if (strcmp(argv[1], "plain") == 0) {
 		plain((size_t)atoi(argv[2]), (size_t)atoi(argv[3]), bench.waits);

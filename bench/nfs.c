@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * nfs tcp|iwarp VERSION null|read|write|read-4.2 OCTETS DEPTH CALLS: makes CALLS calls to an NFS server in
- * the same process, DEPTH calls at a time, over NFS version 3, or over version 4.2 with read-4.2. VERSION is
- * that of RPC-over-RDMA, or 0 over TCP. A READ or WRITE (UNSTABLE) has OCTETS octets of a file on tmpfs.
- * Client and server have an engine each, and take turns in one thread when the client has mounted the export:
+ * nfs tcp|iwarp VERSION null|read|write|read-4.2|list|store OCTETS DEPTH CALLS: makes CALLS calls to an NFS
+ * server in the same process, DEPTH calls at a time, over NFS version 3, or over version 4.2 with read-4.2.
+ * VERSION is that of RPC-over-RDMA, or 0 over TCP. A READ or WRITE (UNSTABLE) has OCTETS octets of a file on
+ * tmpfs. A list is a READDIRPLUS of a directory on tmpfs with OCTETS entries, which one reply holds. Client
+ * and server have an engine each, and take turns in one thread when the client has mounted the export:
  * bench/instructions counts the instructions of client_turn() and server_turn().
+ *
+ * A store is a WRITE (FILE_SYNC) to a file in the working directory, which must lie on a disk: else the
+ * program exits with IN_MEMORY. The server has threads for what may wait, as rpcrdma-serve has, and its
+ * engine a thread of its own.
  */
 #include <err.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <netinet/in.h>
 #include <pthread.h>
 #include <rpcrdma/nfs.h>
@@ -15,6 +21,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
 
 #include "nfs/client.h"
 #include "rpc/server.h"
@@ -25,11 +33,11 @@
 #include "vfs/gate.h"
 #include "vfs/posix/posix.h"
 
-enum { OCTETS_MAX = 1 << 20, DEPTH_MAX = 64 };
+enum { OCTETS_MAX = 1 << 20, DEPTH_MAX = 64, ARENA = 1 << 20, WORKERS = 4, IN_MEMORY = 3 };
 
-enum work { WORK_NULL, WORK_READ, WORK_WRITE, WORK_READ_4 };
+enum work { WORK_NULL, WORK_READ, WORK_WRITE, WORK_READ_4, WORK_LIST, WORK_STORE, WORKS };
 
-static const char *const works[] = { "null", "read", "write", "read-4.2" };
+static const char *const works[WORKS] = { "null", "read", "write", "read-4.2", "list", "store" };
 
 struct bench;
 
@@ -37,11 +45,16 @@ struct bench;
 struct lane {
 	struct bench *bench;
 	struct rr_call call;
+	READDIRPLUS3args list;
+	READDIRPLUS3res listed;
 	struct rpcrdma_nfs_io io;
 };
 
-/* A directory on tmpfs, with one file in it. */
-static char directory[] = "/dev/shm/rpcrdma-bench-XXXXXX";
+/* A directory, on tmpfs or on a disk, with one file in it and a directory with entries. */
+static char directory_in_memory[] = "/dev/shm/rpcrdma-bench-XXXXXX",
+	    directory_here[] = "rpcrdma-bench-XXXXXX";
+static char *directory = directory_in_memory;
+static uint32_t entries;
 
 struct bench {
 	struct rpcrdma_engine *client_engine, *server_engine;
@@ -53,7 +66,7 @@ struct bench {
 	struct rr_nfs4_server *nfs4_server;
 	struct rpcrdma_server *server;
 	struct rpcrdma_nfs *nfs;
-	struct rpcrdma_nfs_object file;
+	struct rpcrdma_nfs_object file, list;
 	pthread_t thread; /* the server's, while the client waits for it */
 	atomic_bool waits;
 	enum work work;
@@ -66,10 +79,28 @@ void server_turn(struct bench *bench);
 
 static void lane_begin(struct lane *lane);
 
+/* Tells whether the lane's call did what it was to do. */
+static bool
+lane_is_good(const struct lane *lane)
+{
+	const struct bench *bench = lane->bench;
+	uint32_t count = 0;
+
+	if (bench->work == WORK_NULL)
+		return true;
+	if (bench->work != WORK_LIST)
+		return lane->io.moved == bench->octets;
+	if (lane->listed.status != NFS3_OK || !lane->listed.u.resok.reply.eof)
+		return false;
+	for (const entryplus3 *entry = lane->listed.u.resok.reply.entries; entry; entry = entry->nextentry)
+		count += entry->name_attributes.attributes_follow && entry->name_handle.handle_follows;
+	return count == bench->octets + 2; /* "." and "..", too */
+}
+
 static void
 lane_end(struct lane *lane, int error)
 {
-	if (error || (lane->bench->work != WORK_NULL && lane->io.moved != lane->bench->octets))
+	if (error || !lane_is_good(lane))
 		errx(1, "%s: %s", works[lane->bench->work], rpcrdma_nfs_error(lane->bench->nfs));
 	lane->bench->under_way--;
 	lane_begin(lane);
@@ -98,9 +129,11 @@ lane_begin(struct lane *lane)
 		return;
 	bench->left--;
 	bench->under_way++;
-	if (bench->work == WORK_NULL)
+	if (lane->call.args)
+		lane->call.arena = rpcrdma_arena(lane->io.data, ARENA);
+	if (bench->work == WORK_NULL || bench->work == WORK_LIST)
 		rr_client_call(rr_nfs_rpc(bench->nfs), &lane->call);
-	else if (bench->work == WORK_WRITE)
+	else if (bench->work == WORK_WRITE || bench->work == WORK_STORE)
 		error = rpcrdma_nfs_write(bench->nfs, &lane->io, &then);
 	else
 		error = rpcrdma_nfs_read(bench->nfs, &lane->io, &then);
@@ -108,23 +141,24 @@ lane_begin(struct lane *lane)
 		errx(1, "%s: %s", works[bench->work], rpcrdma_nfs_error(bench->nfs));
 }
 
+/* Turns an engine, and waits for us microseconds where there is nothing to do. */
 static void
-bench_turn(struct rpcrdma_engine *engine)
+bench_turn(struct rpcrdma_engine *engine, uint32_t us)
 {
-	if (rpcrdma_engine_turn(engine, 0) < 0)
+	if (rpcrdma_engine_turn(engine, us) < 0)
 		errx(1, "%s", rpcrdma_engine_error(engine));
 }
 
 static void
 bench_client_turn(struct bench *bench)
 {
-	bench_turn(bench->client_engine);
+	bench_turn(bench->client_engine, 0);
 }
 
 static void
 bench_server_turn(struct bench *bench)
 {
-	bench_turn(bench->server_engine);
+	bench_turn(bench->server_engine, 0);
 }
 
 __attribute__((noinline)) void
@@ -154,36 +188,64 @@ bench_run(struct bench *bench, uint32_t calls, bool counted)
 
 /* ---- The server ---- */
 
-static void
-file_name(char *name, size_t size)
+/* The names of the files, below the directory. */
+enum { NAME = 64 };
+
+static const char *
+name_of(char name[NAME], const char *what)
 {
-	snprintf(name, size, "%s/file", directory);
+	snprintf(name, NAME, "%s/%s", directory, what);
+	return name;
+}
+
+static const char *
+name_of_entry(char name[NAME], uint32_t number)
+{
+	snprintf(name, NAME, "%s/list/an-entry-%u", directory, number);
+	return name;
 }
 
 static void
-file_remove(void)
+files_remove(void)
 {
-	char name[sizeof(directory) + 8];
+	char name[NAME];
 
-	file_name(name, sizeof(name));
-	if (remove(name) || remove(directory))
+	for (uint32_t i = 0; i < entries; i++)
+		remove(name_of_entry(name, i));
+	if (remove(name_of(name, "list")) || remove(name_of(name, "file")) || remove(directory))
 		warn("%s", directory);
 }
 
 static void
-file_make(void)
+file_make(const char *name, const void *octets, size_t size)
+{
+	FILE *file = fopen(name, "w");
+
+	if (!file || fwrite(octets, 1, size, file) != size || fclose(file))
+		err(1, "%s", name);
+}
+
+static void
+files_make(const struct bench *bench)
 {
 	static uint8_t octets[OCTETS_MAX];
-	char name[sizeof(directory) + 8];
-	FILE *file;
+	char name[NAME];
 
-	if (!mkdtemp(directory))
+	if (!mkdtemp(directory) || mkdir(name_of(name, "list"), 0700))
 		err(1, "%s", directory);
-	file_name(name, sizeof(name));
-	file = fopen(name, "w");
-	if (!file || fwrite(octets, 1, sizeof(octets), file) != sizeof(octets) || fclose(file))
-		err(1, "%s", name);
-	atexit(file_remove);
+	atexit(files_remove);
+	file_make(name_of(name, "file"), octets, sizeof(octets));
+	for (; bench->work == WORK_LIST && entries < bench->octets; entries++)
+		file_make(name_of_entry(name, entries), "", 0);
+}
+
+/* Tells whether the directory lies on a file system in memory, where nothing is stored. */
+static bool
+is_in_memory(void)
+{
+	struct statfs about;
+
+	return statfs(directory, &about) != 0 || about.f_type == TMPFS_MAGIC;
 }
 
 /* Makes the storage of the server: the directory as the export /bench. */
@@ -191,7 +253,9 @@ static void
 bench_provide(struct bench *bench)
 {
 	const struct rr_tree_export export = { directory, "/bench" };
-	const struct rr_tree_config config = { .exports = &export, .export_count = 1 };
+	const struct rr_tree_config config = {
+		.exports = &export, .export_count = 1, .workers = bench->work == WORK_STORE ? WORKERS : 0
+	};
 	const struct rr_env *env = &rr_env_system;
 	struct rr_rules *rules;
 	struct rr_text text;
@@ -261,8 +325,7 @@ bench_serve_waiting(void *ctx)
 	struct bench *bench = ctx;
 
 	while (bench->waits)
-		if (rpcrdma_engine_turn(bench->server_engine, 1000000) < 0)
-			errx(1, "%s", rpcrdma_engine_error(bench->server_engine));
+		bench_turn(bench->server_engine, 1000000);
 	return NULL;
 }
 
@@ -291,14 +354,46 @@ bench_open(struct bench *bench, bool tcp)
 	char url[128];
 	const struct rpcrdma_nfs_config config = { .size = sizeof(config), .url = url };
 
-	snprintf(url, sizeof(url), "nfs://127.0.0.1:%u/bench/file?version=%s&transport=%s&mountport=%u",
+	snprintf(url, sizeof(url), "nfs://127.0.0.1:%u/bench?version=%s&transport=%s&mountport=%u",
 		tcp ? mount : bench_listen(bench, RR_TRANSPORT_IWARP),
 		bench->work == WORK_READ_4 ? "4.2" : "3", tcp ? "tcp" : "iwarp", mount);
 	bench_wait_begin(bench);
 	if (rpcrdma_nfs_open(bench->client_engine, &config, &bench->nfs) ||
-		rpcrdma_nfs_find(bench->nfs, "", true, &bench->file))
-		errx(1, "%s: %s", url, rpcrdma_engine_error(bench->client_engine));
+		rpcrdma_nfs_find(bench->nfs, "file", true, &bench->file) ||
+		rpcrdma_nfs_find(bench->nfs, "list", true, &bench->list))
+		errx(1, "%s: %s", url,
+			bench->nfs ? rpcrdma_nfs_error(bench->nfs)
+				   : rpcrdma_engine_error(bench->client_engine));
 	bench_wait_end(bench);
+}
+
+/* Makes the calls while the server's engine turns in its own thread, so that each side waits for the other.
+ */
+static void
+bench_run_waiting(struct bench *bench, uint32_t calls)
+{
+	bench_wait_begin(bench);
+	bench->left = calls;
+	for (uint32_t i = 0; i < bench->depth; i++)
+		lane_begin(&bench->lanes[i]);
+	while (bench->under_way > 0)
+		bench_turn(bench->client_engine, 1000000);
+	bench_wait_end(bench);
+}
+
+/* Prepares a READDIRPLUS of the directory list, for a lane whose work that is. */
+static void
+bench_make_list(struct bench *bench, struct lane *lane)
+{
+	lane->call.proc = NFSPROC3_READDIRPLUS;
+	lane->list = (READDIRPLUS3args){
+		.dir.data = { bench->list.handle.data, bench->list.handle.length },
+		.dircount = OCTETS_MAX,
+		.maxcount = OCTETS_MAX,
+	};
+	lane->call.args = &lane->list;
+	lane->call.result = &lane->listed;
+	lane->call.reply_max = OCTETS_MAX;
 }
 
 static void
@@ -314,9 +409,13 @@ bench_make_lanes(struct bench *bench)
 		lane->io = (struct rpcrdma_nfs_io){ .size = sizeof(lane->io),
 			.file = bench->file.handle,
 			.data = calloc(1, OCTETS_MAX),
-			.length = bench->octets };
+			.length = bench->octets,
+			.stability =
+				bench->work == WORK_STORE ? RPCRDMA_NFS_FILE_SYNC : RPCRDMA_NFS_UNSTABLE };
 		if (!lane->io.data)
 			errx(1, "no memory");
+		if (bench->work == WORK_LIST)
+			bench_make_list(bench, lane);
 	}
 }
 
@@ -339,16 +438,17 @@ bench_end(struct bench *bench)
 int
 main(int argc, char **argv)
 {
-	static struct bench bench = { .file.size = sizeof(bench.file) };
+	static struct bench bench = { .file.size = sizeof(bench.file), .list.size = sizeof(bench.list) };
 	struct rpcrdma_engine_config config = { .size = sizeof(config), .credits = 256 };
 	bool tcp;
 
 	if (argc != 7)
-		errx(2, "usage: nfs tcp|iwarp VERSION null|read|write|read-4.2 OCTETS DEPTH CALLS");
+		errx(2, "usage: nfs tcp|iwarp VERSION null|read|write|read-4.2|list|store OCTETS DEPTH "
+			"CALLS");
 	tcp = strcmp(argv[1], "tcp") == 0;
 	config.rpcrdma_version = (uint32_t)atoi(argv[2]);
 	while (strcmp(argv[3], works[bench.work]) != 0)
-		if (bench.work++ == WORK_READ_4)
+		if (++bench.work == WORKS)
 			errx(2, "there is no %s", argv[3]);
 	bench.octets = (uint32_t)atoi(argv[4]);
 	bench.depth = (uint32_t)atoi(argv[5]);
@@ -357,13 +457,21 @@ main(int argc, char **argv)
 	if (rpcrdma_engine_new(&config, &bench.client_engine) < 0 ||
 		rpcrdma_engine_new(&config, &bench.server_engine) < 0)
 		errx(1, "no engine");
-	file_make();
+	if (bench.work == WORK_STORE)
+		directory = directory_here;
+	files_make(&bench);
+	if (bench.work == WORK_STORE && is_in_memory())
+		exit(IN_MEMORY);
 	bench_serve(&bench);
 	bench_open(&bench, tcp);
 	bench_make_lanes(&bench);
-	still_begin();
-	bench_run(&bench, 4 * bench.depth, false);
-	bench_run(&bench, (uint32_t)atoi(argv[6]), true);
+	if (bench.work == WORK_STORE) {
+		bench_run_waiting(&bench, (uint32_t)atoi(argv[6]));
+	} else {
+		still_begin();
+		bench_run(&bench, 4 * bench.depth, false);
+		bench_run(&bench, (uint32_t)atoi(argv[6]), true);
+	}
 	bench_end(&bench);
 	return 0;
 }
