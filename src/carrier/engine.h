@@ -17,15 +17,16 @@ enum rr_transport {
 	RR_TRANSPORT_AUTO,  /* RDMA: adapters where the address belongs to one, else iWARP */
 	RR_TRANSPORT_IWARP, /* RDMA, this project's own, over TCP sockets */
 	RR_TRANSPORT_VERBS, /* RDMA adapters */
-	RR_TRANSPORT_TCP
+	RR_TRANSPORT_TCP,
+	RR_TRANSPORT_UDP /* for small protocols beside NFS, and for listeners alone: udp/udp.h */
 };
 
-/* Tells whether the transport can move data items of a message in chunks, apart from the stream. Only TCP
- * cannot. */
+/* Tells whether the transport can move data items of a message in chunks, apart from the stream. TCP and
+ * UDP cannot. */
 static inline bool
 rr_transport_has_chunks(enum rr_transport transport)
 {
-	return transport != RR_TRANSPORT_TCP;
+	return transport < RR_TRANSPORT_TCP;
 }
 
 #define RR_TRANSPORT_BIT(transport) (UINT32_C(1) << (transport))

@@ -167,7 +167,8 @@ rr_provider_to(struct rr_room *room, const struct rr_carrier_place *to, struct r
 	switch (provider_wanted(room, to->transport)) {
 	case RR_TRANSPORT_VERBS: return rr_provider_adapters(room, fabric, text);
 	case RR_TRANSPORT_IWARP:
-	case RR_TRANSPORT_TCP: break;
+	case RR_TRANSPORT_TCP:
+	case RR_TRANSPORT_UDP: break;
 	case RR_TRANSPORT_AUTO:
 		/* Adapters have no TLS. */
 		if (to->secure && !to->secure->optional)
@@ -195,7 +196,8 @@ rr_provider_at(struct rr_room *room, const struct rr_carrier_place *at,
 		error = elsewhere ? 0 : rr_provider_adapters(room, &fabrics[0], text);
 		return error ? error : !elsewhere;
 	case RR_TRANSPORT_IWARP:
-	case RR_TRANSPORT_TCP: return 1;
+	case RR_TRANSPORT_TCP:
+	case RR_TRANSPORT_UDP: return 1;
 	case RR_TRANSPORT_AUTO: break;
 	}
 	if (!rr_address_is_any(at->address)) {
