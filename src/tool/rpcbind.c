@@ -60,11 +60,11 @@ rpcbind_address(char text[RR_RPCBIND_ADDRESS], const struct sockaddr *address, b
 	snprintf(text, RR_RPCBIND_ADDRESS, "%s.%u.%u", host, port >> 8u, port & 255u);
 }
 
-void
-rr_rpcbind_add(
-	struct rr_rpcbind *rpcbind, uint32_t prog, uint32_t vers, bool tcp, const struct sockaddr *address)
+/* Adds an entry as rr_rpcbind_add() does, under this name of a transport. */
+static void
+rpcbind_add(struct rr_rpcbind *rpcbind, uint32_t prog, uint32_t vers, const char *netid,
+	const struct sockaddr *address)
 {
-	const char *netid = rr_lookup_netid(!tcp, address->sa_family);
 	struct rr_rpcbind_entry *entry = rpcbind->entries;
 	const struct rr_rpcbind_entry *end = entry + rpcbind->count;
 	uint16_t port = rr_address_port(address);
@@ -81,6 +81,13 @@ rr_rpcbind_add(
 }
 
 void
+rr_rpcbind_add(
+	struct rr_rpcbind *rpcbind, uint32_t prog, uint32_t vers, bool tcp, const struct sockaddr *address)
+{
+	rpcbind_add(rpcbind, prog, vers, rr_lookup_netid(!tcp, address->sa_family), address);
+}
+
+void
 rr_rpcbind_add_nfs(
 	struct rr_rpcbind *rpcbind, bool version3, bool version4, bool tcp, const struct sockaddr *address)
 {
@@ -92,14 +99,30 @@ rr_rpcbind_add_nfs(
 		rr_rpcbind_add(rpcbind, NFS_V3_program.prog, RPCBIND_NFS_V4, tcp, address);
 }
 
-void
-rr_rpcbind_add_locks(struct rr_rpcbind *rpcbind, bool tcp, const struct sockaddr *address)
+/* Adds entries for NLM and NSM under this name of a transport. */
+static void
+rpcbind_add_locks(struct rr_rpcbind *rpcbind, const char *netid, const struct sockaddr *address)
 {
 	static const uint32_t versions[] = { 1, 3, NLM4_VERS };
 
 	for (size_t i = 0; i < sizeof(versions) / sizeof(*versions); i++)
-		rr_rpcbind_add(rpcbind, NLM_PROG, versions[i], tcp, address);
-	rr_rpcbind_add(rpcbind, SM_PROG, SM_VERS, tcp, address);
+		rpcbind_add(rpcbind, NLM_PROG, versions[i], netid, address);
+	rpcbind_add(rpcbind, SM_PROG, SM_VERS, netid, address);
+}
+
+void
+rr_rpcbind_add_locks(struct rr_rpcbind *rpcbind, bool tcp, const struct sockaddr *address)
+{
+	rpcbind_add_locks(rpcbind, rr_lookup_netid(!tcp, address->sa_family), address);
+}
+
+void
+rr_rpcbind_add_datagrams(struct rr_rpcbind *rpcbind, const struct sockaddr *address)
+{
+	const char *netid = address->sa_family == AF_INET6 ? "udp6" : "udp";
+
+	rpcbind_add(rpcbind, MOUNT_V3_program.prog, MOUNT_V3_program.vers, netid, address);
+	rpcbind_add_locks(rpcbind, netid, address);
 }
 
 /* ---- Calls ---- */

@@ -52,6 +52,8 @@ void rr_rpcbind_add_nfs(
 /* Adds entries for NLM and NSM, the locks of version 3. Where another program of this machine, its lockd or
  * its statd, has one of them, that program keeps it, and no entry of it is registered. */
 void rr_rpcbind_add_locks(struct rr_rpcbind *rpcbind, bool tcp, const struct sockaddr *address);
+/* Adds entries for what is served over UDP beside NFS: MOUNT, NLM and NSM. */
+void rr_rpcbind_add_datagrams(struct rr_rpcbind *rpcbind, const struct sockaddr *address);
 
 /* Registers the entries with rpcbind. Does nothing if no socket of rpcbind was given. Failures are only
  * reported: clients that know the ports still find the server. */

@@ -10,6 +10,7 @@
  */
 #include <string.h>
 
+#include "base/checked.h"
 #include "server/nlm/back.h"
 #include "server/nlm/old.h"
 
@@ -155,16 +156,18 @@ static void
 grant_expired(struct rr_timer *timer)
 {
 	struct rr_nlm_grant *grant = rr_container(timer, struct rr_nlm_grant, timer);
+	uint64_t lasts;
 
 	if (grant_is_over(grant)) {
 		grant_free(grant, false);
 		return;
 	}
-	if (rr_now(grant->server->env) - grant->begun >= GRANT_LIMIT) {
+	lasts = rr_now(grant->server->env) - grant->begun;
+	if (lasts >= GRANT_LIMIT) {
 		grant_return(grant);
 		return;
 	}
-	grant->delay *= 2;
+	grant->delay = rr_min(grant->delay * 2, GRANT_LIMIT - lasts);
 	grant_call(grant);
 }
 

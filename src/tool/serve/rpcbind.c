@@ -24,6 +24,8 @@ rr_serve_register(const struct rr_tool *tool, struct rr_serve *serve)
 		rr_address_set_port((struct sockaddr *)&tcp, (uint16_t)serve->tcp_port);
 		if (serve->tcp_port)
 			rpcbind_add_programs(serve, true, &tcp);
+		if (serve->tcp_port && serve->version3)
+			rr_rpcbind_add_datagrams(&serve->rpcbind, (const struct sockaddr *)&tcp);
 	}
 	rr_rpcbind_register(tool, &serve->rpcbind);
 }

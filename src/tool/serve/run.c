@@ -53,6 +53,8 @@ struct serve_service {
 	struct rpcrdma_server *server;
 	struct rr_service services[RR_NFS_SERVICES + RR_NLM_SERVICES + 1];
 	uint32_t service_count;
+	/* Of version 3, what clients ask for over UDP: MOUNT, NLM and NSM, never NFS. NULL: nothing is. */
+	struct rpcrdma_server *datagrams;
 	struct rr_gate_count counts[RR_SERVE_EXPORTS]; /* of the gate */
 };
 
@@ -85,6 +87,31 @@ serve_listen_all(const struct rr_tool *tool, struct rr_serve *serve, struct rpcr
 			    &text) < 0)
 			return rr_tool_fail(
 				tool, "%s; --tcp-port takes another port, or 0 for no TCP", text.text);
+	}
+	return RR_EXIT_OK;
+}
+
+/* Has this thread serve over UDP at the TCP port of all addresses: MOUNT and the locks of version 3. The
+ * services of NFS come first, so all from MOUNT on are those. Returns an exit status, after a message if it
+ * is not OK. */
+static int
+serve_datagrams(struct serve_run *run, struct serve_service *service, const struct rr_server_config *config)
+{
+	struct rr_serve *serve = run->serve;
+	struct rr_text text;
+
+	if (!serve->version3 || serve->tcp_port == 0)
+		return RR_EXIT_OK;
+	if (rr_server_new(service->engine, config, service->services + 1,
+		    RR_NFS_SERVICES - 1 + RR_NLM_SERVICES, &service->datagrams) < 0)
+		return rr_tool_fail(run->tool, "out of memory");
+	for (uint32_t i = 0; i < serve->address_count; i++) {
+		struct sockaddr_storage udp = serve->addresses[i].rdma;
+
+		rr_address_set_port((struct sockaddr *)&udp, (uint16_t)serve->tcp_port);
+		if (rr_server_listen(service->datagrams, RR_TRANSPORT_UDP, (struct sockaddr *)&udp,
+			    serve->addresses[i].size, NULL, &text) < 0)
+			return rr_tool_fail(run->tool, "%s; --tcp-port takes another port", text.text);
 	}
 	return RR_EXIT_OK;
 }
@@ -157,6 +184,8 @@ serve_make(void *ctx, struct rpcrdma_engine *engine, void **result)
 	if (rr_server_new(engine, &config, service->services, service->service_count, &service->server) < 0)
 		return rr_tool_fail(run->tool, "out of memory");
 	status = serve_listen_all(run->tool, serve, service->server);
+	if (status == RR_EXIT_OK)
+		status = serve_datagrams(run, service, &config);
 	if (status == RR_EXIT_OK && serve->provider->apart && rr_carrier_at_work(engine, RR_TRANSPORT_VERBS))
 		serve->provider->apart(service->vfs);
 	return status;
@@ -291,13 +320,19 @@ serve_measure(const void *ctx, uint32_t thread, struct rr_measure *measure)
 static void
 serve_shut_down(void *service)
 {
-	rr_server_shutdown(((struct serve_service *)service)->server);
+	const struct serve_service *served = service;
+
+	rr_server_shutdown(served->server);
+	if (served->datagrams)
+		rr_server_shutdown(served->datagrams);
 }
 
 static bool
 serve_is_idle(const void *service)
 {
-	return rr_server_idle(((const struct serve_service *)service)->server);
+	const struct serve_service *served = service;
+
+	return rr_server_idle(served->server) && (!served->datagrams || rr_server_idle(served->datagrams));
 }
 
 /* Returns how many operations of this thread's storage, questions to the directory of users, and contexts of
@@ -349,6 +384,7 @@ serve_free(void *ctx)
 	rr_serve_withdraw(service->run->tool, service->run->serve);
 	rr_serve_rules_end(service->run->fresh);
 	rr_server_free(service->server);
+	rr_server_free(service->datagrams);
 	rr_nlm_server_end(service->nlm);
 	rr_nfs4_server_end(service->nfs4);
 	serve_end_where_storage_hangs(service);

@@ -21,8 +21,10 @@ serve_getport(void *ctx, struct rpcrdma_request *request, const void *args, void
 
 	(void)request, (void)args;
 	services->lookups++;
-	*(uint32_t *)result = services->unregistered ? 0 : services->port;
-	return RPCRDMA_HANDLED;
+	*(uint32_t *)result = services->unregistered ? 0
+			      : services->elsewhere  ? services->elsewhere
+						     : services->port;
+	return services->mute ? RPCRDMA_HANDLE_DROP : RPCRDMA_HANDLED;
 }
 
 static enum rpcrdma_handled
@@ -333,6 +335,51 @@ lockd_unlock(struct lockd *lockd, int32_t svid, uint64_t offset, uint64_t length
 	return lockd_call(lockd, NLMPROC4_UNLOCK, &range);
 }
 
+/* ---- Octets ---- */
+
+struct raw_octets {
+	const uint8_t *data;
+	uint32_t length;
+};
+
+static void
+put_raw(struct rpcrdma_xdr_writer *writer, const void *value)
+{
+	const struct raw_octets *octets = value;
+
+	rpcrdma_put_fixed(writer, octets->data, octets->length);
+}
+
+int
+lockd_raw(struct lockd *lockd, const struct rpcrdma_program *program, uint32_t proc, const uint8_t *octets,
+	uint32_t length)
+{
+	static union {
+		nlm4_testres test;
+		nlm4_shareres share;
+		sm_stat_res stat;
+	} result;
+	const struct raw_octets args = { octets, length };
+	struct rpcrdma_procedure procedures[NLMPROC4_FREE_ALL + 1];
+	struct rpcrdma_program changed = *program;
+	struct rr_call call = { .program = &changed,
+		.proc = proc,
+		.args = &args,
+		.result = &result,
+		.keep = lockd->keep,
+		.keep_size = sizeof(lockd->keep),
+		.timeout = 20 * RR_SECOND };
+
+	if (proc >= program->procedure_count || !program->procedures[proc].name)
+		return 0;
+	memcpy(procedures, program->procedures, program->procedure_count * sizeof(*procedures));
+	changed.procedures = procedures;
+	procedures[proc].put_args = put_raw;
+	procedures[proc].args_min = 0;
+	procedures[proc].args_max = RPCRDMA_XDR_UNBOUNDED;
+	return rr_client_call_and_wait(lockd->client, &call, NULL, NULL);
+}
+
 /* ---- Scenes ---- */
 
 static void
@@ -378,6 +425,19 @@ scene_begin_services(void **state, struct lockd_scene *scene)
 	world_setup_nlm(state);
 	scene->world = *state;
 	services_begin(scene->world, &scene->services);
+	scene_file(scene);
+	return 0;
+}
+
+int
+scene_begin_deaf(void **state, struct lockd_scene *scene)
+{
+	memset(scene, 0, sizeof(*scene));
+	world_setup_nlm(state);
+	scene->world = *state;
+	/* A port at which nobody listens. */
+	scene->world->rpcbind = 1;
+	world_restart(scene->world);
 	scene_file(scene);
 	return 0;
 }

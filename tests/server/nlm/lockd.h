@@ -16,6 +16,8 @@ struct lockd_services {
 	struct rpcrdma_server *server;
 	uint16_t port;
 	bool silent, unregistered; /* answers no GRANTED; has no port for anybody */
+	bool mute;                 /* its rpcbind answers nothing */
+	uint16_t elsewhere;        /* the port that rpcbind names; 0: that of the services */
 	nlm4_stats answer;         /* to GRANTED */
 	uint32_t lookups, granted, messages, results, notices;
 	/* The last GRANTED or GRANTED_MSG. */
@@ -70,6 +72,11 @@ nlm4_stats lockd_unlock(struct lockd *lockd, int32_t svid, uint64_t offset, uint
 void lockd_free_all(struct lockd *lockd, const char *name);
 void lockd_notify(struct lockd *lockd, const char *name, int32_t state);
 
+/* Calls a procedure with these octets as its arguments. Returns the error of the call: the server may refuse
+ * what is no arguments. */
+int lockd_raw(struct lockd *lockd, const struct rpcrdma_program *program, uint32_t proc,
+	const uint8_t *octets, uint32_t length);
+
 /* What each test has: a file "f" that all may use, its handle, two hosts of one address, and a client of
  * version 4. */
 struct lockd_scene {
@@ -85,6 +92,8 @@ struct lockd_scene {
 int scene_begin(void **state, struct lockd_scene *scene);
 /* The same with the services of the hosts. */
 int scene_begin_services(void **state, struct lockd_scene *scene);
+/* The same with hosts whose rpcbind does not answer. */
+int scene_begin_deaf(void **state, struct lockd_scene *scene);
 int scene_end(void **state, struct lockd_scene *scene);
 /* Ends the server and begins it again, as after a crash if nothing was unlocked; the hosts are connected
  * anew. */
