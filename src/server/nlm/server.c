@@ -148,6 +148,8 @@ rr_nlm_server_end(struct rr_nlm_server *server)
 	tables = rr_nlm_enter(server);
 	server->ends = true;
 	pthread_mutex_unlock(&tables->locks->mutex);
+	/* Nobody wakes this server any more: the last post that may be there runs now. */
+	rr_posts_run(&server->engine->posts);
 	rr_loop_disarm(server->loop, &server->house);
 	rr_loop_disarm(server->loop, &server->tick);
 	rr_nlm_notices_end(server);

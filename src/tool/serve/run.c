@@ -91,19 +91,20 @@ serve_listen_all(const struct rr_tool *tool, struct rr_serve *serve, struct rpcr
 	return RR_EXIT_OK;
 }
 
-/* Has this thread serve over UDP at the TCP port of all addresses: MOUNT and the locks of version 3. The
- * services of NFS come first, so all from MOUNT on are those. Returns an exit status, after a message if it
- * is not OK. */
+/* Has this thread serve over UDP at the TCP port of all addresses: MOUNT and the locks of version 3. Returns
+ * an exit status, after a message if it is not OK. */
 static int
 serve_datagrams(struct serve_run *run, struct serve_service *service, const struct rr_server_config *config)
 {
 	struct rr_serve *serve = run->serve;
+	/* MOUNT is the second service of version 3; its locks come after all of these. */
+	struct rr_service services[1 + RR_NLM_SERVICES] = { service->services[1] };
 	struct rr_text text;
 
 	if (!serve->version3 || serve->tcp_port == 0)
 		return RR_EXIT_OK;
-	if (rr_server_new(service->engine, config, service->services + 1,
-		    RR_NFS_SERVICES - 1 + RR_NLM_SERVICES, &service->datagrams) < 0)
+	memcpy(services + 1, service->services + RR_NFS_SERVICES, RR_NLM_SERVICES * sizeof(services[0]));
+	if (rr_server_new(service->engine, config, services, 1 + RR_NLM_SERVICES, &service->datagrams) < 0)
 		return rr_tool_fail(run->tool, "out of memory");
 	for (uint32_t i = 0; i < serve->address_count; i++) {
 		struct sockaddr_storage udp = serve->addresses[i].rdma;
@@ -273,6 +274,22 @@ serve_report_state(struct rr_nfs4_shared *shared)
 		held.delegations, rr_tool_plural(held.delegations), held.grace ? ", grace period" : "");
 }
 
+/* Prints to standard error the numbers of hosts of version 3 that have locks, and of what they have, if there
+ * are any. */
+static void
+serve_report_locks(struct rr_nlm_shared *shared)
+{
+	struct rr_nlm_held held;
+
+	rr_nlm_held(shared, &held);
+	if (held.hosts == 0)
+		return;
+	fprintf(stderr, "locks of NFS version 3: %u host%s, %u open%s, %u range%s, %u wait%s%s\n", held.hosts,
+		rr_tool_plural(held.hosts), held.claims, rr_tool_plural(held.claims), held.ranges,
+		rr_tool_plural(held.ranges), held.waits, rr_tool_plural(held.waits),
+		held.grace ? ", grace period" : "");
+}
+
 /* Prints to standard error the counts of the operations of this thread's storage. "not at once": operations
  * that ended only after the call that began them had returned. */
 static void
@@ -301,6 +318,8 @@ serve_report(const void *ctx, uint32_t thread)
 	serve_report_storage(service->vfs);
 	if (thread == 0 && service->shared4)
 		serve_report_state(service->shared4);
+	if (thread == 0 && service->run->shared_nlm)
+		serve_report_locks(service->run->shared_nlm);
 }
 
 /* Adds the counts of this thread to the measure. The first thread also adds the state of version 4, which all
