@@ -103,9 +103,7 @@ rr_nlm_server_new(struct rpcrdma_engine *engine, struct rr_gate *gate, struct rr
 	server->shared = shared;
 	for (int i = 0; i < 3; i++)
 		server->versions[i] = (struct rr_nlm_version){ server, versions[i] };
-	server->waker.wake = server_wake;
-	rr_list_init(&server->waker.ready);
-	rr_list_init(&server->waker.later);
+	rr_nlm_waker_init(&server->waker, server_wake);
 	server->post = (struct rpcrdma_post){ .run = server_woken, .ctx = server };
 	rr_list_init(&server->ops);
 	rr_list_init(&server->grants);
@@ -154,6 +152,9 @@ rr_nlm_server_end(struct rr_nlm_server *server)
 	rr_loop_disarm(server->loop, &server->tick);
 	rr_nlm_notices_end(server);
 	rr_nlm_grants_end(server);
+	rr_nlm_enter(server);
+	rr_nlm_waker_end(&server->waker);
+	rr_nlm_leave(server);
 	server_end_ops(server);
 	rr_crew_free(server->recorder);
 	server->recorder = NULL;

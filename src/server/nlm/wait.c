@@ -57,6 +57,8 @@ rr_nlm_wait_make(struct rr_nlm_claim *claim, struct rr_span span, bool write, st
 	wait->wait = (struct rr_locks_wait){ .kind = &wait_kind, .span = span, .write = write };
 	rr_list_init(&wait->wait.of_file);
 	rr_list_init(&wait->of_waker);
+	rr_list_init(&wait->of_all);
+	rr_list_append(&waker->all, &wait->of_all);
 	rr_list_append(&claim->waits, &wait->of_claim);
 	wait->claim = claim;
 	wait->waker = waker;
@@ -69,13 +71,20 @@ void
 rr_nlm_wait_stay(struct rr_nlm_wait *wait)
 {
 	wait->phase = RR_NLM_WAITING;
-	rr_locks_wait_begin(&wait->wait, wait->claim->file);
+	if (wait->waker->ends)
+		rr_nlm_wait_end(wait);
+	else
+		rr_locks_wait_begin(&wait->wait, wait->claim->file);
 }
 
 void
 rr_nlm_wait_later(struct rr_nlm_wait *wait, uint64_t now)
 {
 	wait->phase = RR_NLM_LATER;
+	if (wait->waker->ends) {
+		rr_nlm_wait_end(wait);
+		return;
+	}
 	wait->tried = now;
 	rr_list_append(&wait->waker->later, &wait->of_waker);
 	wait->waker->wake(wait->waker);
@@ -89,10 +98,36 @@ rr_nlm_wait_end(struct rr_nlm_wait *wait)
 	rr_locks_wait_leave(&wait->wait);
 	rr_list_remove(&wait->of_claim);
 	rr_list_remove(&wait->of_waker);
+	rr_list_remove(&wait->of_all);
 	rr_nlm_give(host, RR_NLM_WAITS, 1);
 	wait->claim = NULL;
 	if (wait->phase != RR_NLM_TAKING && wait->phase != RR_NLM_CALLING)
 		rr_free(host->tables->env, wait);
+}
+
+void
+rr_nlm_waker_init(struct rr_nlm_waker *waker, void (*wake)(struct rr_nlm_waker *waker))
+{
+	waker->wake = wake;
+	rr_list_init(&waker->all);
+	rr_list_init(&waker->ready);
+	rr_list_init(&waker->later);
+}
+
+void
+rr_nlm_waker_end(struct rr_nlm_waker *waker)
+{
+	waker->ends = true;
+	rr_list_for_each (link, &waker->all) {
+		struct rr_nlm_wait *wait = rr_container(link, struct rr_nlm_wait, of_all);
+		struct rr_nlm_claim *claim = wait->claim;
+
+		if (wait->phase == RR_NLM_TAKING)
+			continue;
+		rr_nlm_wait_end(wait);
+		if (!claim->busy)
+			rr_nlm_claim_leave(claim);
+	}
 }
 
 void

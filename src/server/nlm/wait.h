@@ -21,10 +21,12 @@ enum rr_nlm_wait_phase {
 	RR_NLM_CALLING /* the lock is set, and the host is called */
 };
 
-/* How a server learns that waits are ready. wake() may be called in any thread, with the mutex held. */
+/* The waits that a server has taken on, and how it learns that some are ready. wake() may be called in any
+ * thread, with the mutex held. */
 struct rr_nlm_waker {
-	struct rr_list ready, later;
+	struct rr_list all, ready, later;
 	void (*wake)(struct rr_nlm_waker *waker);
+	bool ends; /* the server takes no more on */
 };
 
 /* The way in which the host asked, and so the way in which it is called. */
@@ -38,8 +40,8 @@ enum { RR_NLM_COOKIE = 8 };
 
 struct rr_nlm_wait {
 	struct rr_locks_wait wait;
-	struct rr_list of_claim, of_waker;
-	struct rr_nlm_claim *claim; /* NULL: it is over */
+	struct rr_list of_claim, of_all, of_waker; /* of_waker: in ready or later */
+	struct rr_nlm_claim *claim;                /* NULL: it is over */
 	struct rr_nlm_waker *waker;
 	enum rr_nlm_wait_phase phase;
 	struct rr_nlm_way way;
@@ -56,6 +58,10 @@ void rr_nlm_wait_stay(struct rr_nlm_wait *wait);
 void rr_nlm_wait_later(struct rr_nlm_wait *wait, uint64_t now);
 /* Ends a wait, in whatever phase it is. */
 void rr_nlm_wait_end(struct rr_nlm_wait *wait);
+void rr_nlm_waker_init(struct rr_nlm_waker *waker, void (*wake)(struct rr_nlm_waker *waker));
+/* Ends the waits of a server that ends, but for those that it is taking, which end when they were taken or
+ * have to wait again. The server may end before others that share the tables. */
+void rr_nlm_waker_end(struct rr_nlm_waker *waker);
 /* Makes the waits ready that a local program was in the way of `apart` ago. */
 void rr_nlm_waits_again(struct rr_nlm_waker *waker, uint64_t now, uint64_t apart);
 

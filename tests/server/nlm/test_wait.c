@@ -302,6 +302,44 @@ the_server_ends_in_the_middle(void **state)
 	assert_int_equal(scene_held(&scene).claims, 0);
 }
 
+/* Of two servers that share the tables, as those of two threads do, one ends before the other: its waits end
+ * with it, and those who wait at the other one still get their locks. */
+static void
+a_server_ends_before_another(void **state)
+{
+	struct rr_service all[RR_NLM_SERVICES];
+	struct sockaddr_in address = stage_loopback();
+	struct rpcrdma_server *rpc;
+	struct rr_nlm_server *other;
+	struct lockd c;
+	struct rr_text text;
+
+	(void)state;
+	assert_int_equal(rr_nlm_server_new(scene.world->stage.engine, &scene.world->gate,
+				 scene.world->nlm_shared, &other, &text),
+		0);
+	rr_nlm_server_services(other, all);
+	assert_int_equal(rr_server_new(scene.world->stage.engine, &rr_server_config_default, all,
+				 RR_NLM_SERVICES, &rpc),
+		0);
+	assert_int_equal(rr_server_listen(rpc, RR_TRANSPORT_TCP, (struct sockaddr *)&address, sizeof(address),
+				 NULL, &text),
+		0);
+	lockd_begin_at(&c, scene.world, "c", scene.fh, (struct sockaddr *)&address, sizeof(address));
+	assert_int_equal(lockd_lock(a, 1, 0, 10, true), NLM4_GRANTED);
+	assert_int_equal(lockd_block(&c, 5, 0, 10, true), NLM4_BLOCKED);
+	assert_int_equal(lockd_block(b, 7, 0, 10, true), NLM4_BLOCKED);
+	assert_int_equal(scene_held(&scene).waits, 2);
+	lockd_end(&c);
+	rr_server_free(rpc);
+	rr_nlm_server_end(other);
+	rr_nlm_server_free(other);
+	assert_int_equal(scene_held(&scene).waits, 1);
+	assert_int_equal(lockd_unlock(a, 1, 0, 10), NLM4_GRANTED);
+	until(services->granted == 1);
+	assert_int_equal(services->args.alock.svid, 7);
+}
+
 int
 main(void)
 {
@@ -319,6 +357,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(local_programs_are_waited_for, setup, teardown),
 		cmocka_unit_test_setup_teardown(waits_are_bounded, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_server_ends_in_the_middle, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_server_ends_before_another, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
