@@ -6,7 +6,8 @@
 #include "base/config.h"
 #include "nfs/nfs_private.h"
 
-enum { PENDINGS_KEPT = 64 }; /* free operations whose memory is kept for the next ones, at most */
+/* Free operations whose memory is kept for the next ones, at most: `rpcrdma cp` has so many under way. */
+enum { PENDINGS_KEPT = 128 };
 
 static void pending_send(struct rr_nfs_pending *pending, uint32_t proc);
 static void pending_done(struct rr_call *call, int error);
@@ -42,8 +43,8 @@ rr_nfs_pending_new(
 	pending = rr_cache_get(&nfs->pendings);
 	if (!pending)
 		return rr_nfs_fail(nfs, -RPCRDMA_ERR_NOMEM, "%s", rpcrdma_strerror(-RPCRDMA_ERR_NOMEM));
-	/* The memory may be that of an earlier operation. Members from args on are set before their use. */
-	memset(pending, 0, offsetof(struct rr_nfs_pending, args));
+	/* The memory may be that of an earlier operation. */
+	memset(pending, 0, offsetof(struct rr_nfs_pending, handles));
 	pending->nfs = nfs;
 	if (then)
 		pending->then = *then;

@@ -29,9 +29,6 @@ struct rr_nfs_pending {
 	int status; /* the status that repeated() looks into. It is the operation's result, unless it turns
 		       out that the call itself caused it. */
 
-	struct rpcrdma_nfs_handle handles[2];
-	char names[2][RR_NFS_NAME + 1];
-
 	/* What single operations have: the caller's memory for their results, and what they keep from one
 	 * call to the next. */
 	union {
@@ -54,6 +51,10 @@ struct rr_nfs_pending {
 	struct rpcrdma_nfs_io *io; /* of a read or a write; NULL: the operation is another */
 	struct rr_nfs_retry retry;
 	uint32_t reconnects; /* rr_nfs_repeats() when the call was sent for the first time */
+
+	/* A new operation is zeroed up to here. Each member below is set before it is used. */
+	struct rpcrdma_nfs_handle handles[2];
+	char names[2][RR_NFS_NAME + 1];
 	union {
 		struct rr_nfs_io data; /* of a read or a write */
 		struct rr_call call;   /* of every other operation */
