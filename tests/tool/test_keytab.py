@@ -89,6 +89,45 @@ def test_ours(top):
                     os.remove(back) if os.path.exists(back) else None
 
 
+def test_directory(top):
+    """Users and groups come from the directory of the server's machine. One that hangs keeps those alone who need it (users.c)."""
+    if "RPCRDMA_USERS" not in os.environ:
+        tap.skip("a directory of users", "a sanitizer's library must be the first")
+        return
+    os.mkdir(f"{top}/users")
+    os.mkfifo(f"{top}/users/gate")
+    for name, text in (("passwd", "root:x:0:0::/:/bin/sh\ndaemon:x:1:1::/:/bin/sh\nhanging:x:4322:4322::/:/bin/sh\n"),
+                       ("group", "".join(f"g{gid}:x:{gid}:daemon\n" for gid in range(5001, 5013)))):
+        with open(f"{top}/users/{name}", "w") as file:
+            file.write(text)
+    with open(f"{top}/served/grouped", "w") as file:
+        file.write("of a group")
+    os.chown(file.name, 0, 5012)
+    os.chmod(file.name, 0o640)
+    os.environ.update(LD_PRELOAD=os.environ["RPCRDMA_USERS"], USERS=f"{top}/users")
+    with serving(top, "--keytab", f"{top}/server.keytab") as server:
+        del os.environ["LD_PRELOAD"]
+
+        def begin():
+            return [subprocess.Popen([CLIENT, str(server.tcp_port), "krb5i", "data"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                                     env={**os.environ, "KRB5CCNAME": f"{top}/hanging"}) for _ in range(4)]
+        slow = begin()
+        for service in SERVICES:
+            got = read(server, service, "grouped")
+            check(f"{service}: a user has the groups of the server's machine, though others hang", got.stdout == b"of a group", got)
+        tap.result(all(process.poll() is None for process in slow), "those whose look-up hangs wait")
+        with open(f"{top}/users/gate", "w"):  # there is somebody who reads: the look-ups end
+            got = [process.communicate(timeout=60)[0] for process in slow]
+        tap.result(got == [DATA] * 4, "and are served when it ends", [len(one) for one in got])
+        slow = begin()
+        read(server, "krb5")
+        server.process.terminate()
+        tap.result(server.process.wait(timeout=60) == 0, "a server ends although the directory hangs")
+        for process in slow:
+            process.kill()
+            process.communicate()
+
+
 def test_keys(top, one):
     """A key that is new is taken without a restart, and the old one stays good as long as it is there."""
     with serving(top, "--keytab", f"{top}/server.keytab") as server:
@@ -118,7 +157,7 @@ def main():
     if why := realm.why_not():
         tap.skip("a server of Kerberos", why)
         tap.end()
-    with tempfile.TemporaryDirectory() as top, realm.Realm(top) as one:
+    with tempfile.TemporaryDirectory() as top, realm.Realm(top, users=(*realm.USERS, "hanging")) as one:
         os.makedirs(f"{top}/served")
         os.chmod(top, 0o755)
         for name, data, mode in (("data", DATA, 0o644), ("private", b"of daemon", 0o600)):
@@ -130,10 +169,12 @@ def main():
         os.chown(f"{top}/served/sub", 1, 1)
         one.ticket("daemon")
         one.ticket("alice", "alice")
+        one.ticket("hanging", "hanging")
         os.environ.update(one.environment, TOP=top)
         test_served(top)
         test_rules(top)
         test_ours(top)
+        test_directory(top)
         test_keys(top, one)
         test_said(top)
     tap.end()

@@ -9,7 +9,10 @@
 #include "wire/gss.h"
 
 enum {
-	CREATE_PLACE = 1,            /* of jobs that may wait: they keep half of the crew busy at most */
+	/* The places of the two jobs: the first one uses the processor, the second one may wait, and keeps
+	 * half of the crew busy at most. */
+	CREATE_ACCEPT = 1,
+	CREATE_FIND = 3,
 	CREATE_ANSWER_MAX = 4096,    /* octets of the largest answer */
 	CREATE_NAME = 128,           /* characters of a principal in the log */
 	CREATE_ENTRY_LOST = 13 << 16 /* GSS_S_FAILURE: RFC 2203, appendix A */
@@ -59,22 +62,30 @@ create_put_result(struct rpcrdma_xdr_writer *writer, const void *value)
 
 /* ---- In the crew ---- */
 
-/* Accepts the token, and finds the user. */
+/* Accepts the token. */
 static bool
-create_run(struct rr_crew_job *job, void *member)
+create_accept(struct rr_crew_job *job, void *member)
 {
 	struct gss_creation *creation = rr_container(job, struct gss_creation, job);
-	struct rr_gss_shared *shared = creation->gss->shared;
+
+	(void)member;
+	rr_gss_accept(creation->gss->shared->acceptor, creation->token.data, creation->token.length,
+		&creation->accepted);
+	return true;
+}
+
+/* Finds the user, and gives the context to the table. */
+static bool
+create_find(struct rr_crew_job *job, void *member)
+{
+	struct gss_creation *creation = rr_container(job, struct gss_creation, job);
 	struct rr_gss_accepted *accepted = &creation->accepted;
 	struct rr_gss_user user;
 
 	(void)member;
-	rr_gss_accept(shared->acceptor, creation->token.data, creation->token.length, accepted);
-	if (!accepted->context)
-		return true;
 	if (rr_gss_user_find(accepted->principal, &user))
-		creation->entry = rr_gss_table_add(
-			shared->table, accepted->context, accepted->principal, &user, creation->host_name);
+		creation->entry = rr_gss_table_add(creation->gss->shared->table, accepted->context,
+			accepted->principal, &user, creation->host_name);
 	if (creation->entry)
 		return true;
 	rr_gss_context_free(accepted->context);
@@ -171,6 +182,28 @@ create_done(struct rr_crew_job *job)
 	rr_request_end(request, answered ? RPCRDMA_HANDLED : RPCRDMA_HANDLE_SYSTEM_ERR);
 }
 
+/* Begins the next job of the creation. */
+static void
+create_add(struct gss_creation *creation, struct rr_crew_job job)
+{
+	job.host = job.owner = creation->host;
+	creation->job = job;
+	rr_crew_add(creation->gss->crew, &creation->job);
+}
+
+/* Goes on when the token was looked at. */
+static void
+create_accepted(struct rr_crew_job *job)
+{
+	struct gss_creation *creation = rr_container(job, struct gss_creation, job);
+
+	if (creation->accepted.context)
+		create_add(creation, (struct rr_crew_job){
+					     .place = CREATE_FIND, .run = create_find, .done = create_done });
+	else
+		create_done(job);
+}
+
 /* Tells whether one more context may be made for this host now. */
 static bool
 create_may_begin(const struct rr_gss_server *gss, uint64_t host)
@@ -199,12 +232,12 @@ create_begin(struct rr_gss_server *gss, struct rpcrdma_request *request, struct 
 	creation->token = token;
 	creation->host = host;
 	rr_host_name(request->peer, creation->host_name);
-	creation->job = (struct rr_crew_job){
-		.place = CREATE_PLACE, .host = host, .owner = host, .run = create_run, .done = create_done
-	};
 	rr_list_append(&gss->creations, &creation->link);
 	gss->creation_count++;
-	rr_crew_add(gss->crew, &creation->job);
+	create_add(creation, (struct rr_crew_job){ .place = CREATE_ACCEPT,
+				     .bulk = true,
+				     .run = create_accept,
+				     .done = create_accepted });
 	return RPCRDMA_HANDLE_KEPT;
 }
 

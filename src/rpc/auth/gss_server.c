@@ -9,7 +9,10 @@
 #include "base/endian.h"
 #include "rpc/auth/gss_body.h"
 
-enum { SERVER_THREADS = 8 }; /* of a crew */
+/* The most threads of a crew: half of them may wait for a directory of users, and a host has at most
+ * RR_GSS_CREATIONS_HOST of these, so that others find one. Jobs that compute have no more threads than there
+ * are processors, and two in any case. */
+enum { SERVER_THREADS = 64 };
 
 /* ---- Calls ---- */
 
