@@ -29,6 +29,9 @@ struct rr_nfs_config {
 	uint16_t mount_port;         /* the port of MOUNT over TCP; 0: see rr_nfs_open() */
 	uint16_t rpcbind;            /* the port of rpcbind; 0: 111 */
 	enum rr_nfs_version version;
+	/* Where the flavors are noted that the server names for the path, by MOUNT, or by SECINFO when it
+	 * refuses that of rpc; NULL: nowhere. */
+	struct rr_sec_offer *offer;
 	uint64_t timeout; /* ns to wait for the first answer of an RPC server; 0: without limit */
 	bool (*interrupted)(void *ctx); /* NULL, or asked while a function waits: true ends the wait */
 	void *interrupted_ctx;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/address.h"
+#include "base/checked.h"
 #include "nfs/lookup.h"
 #include "nfs/sec.h"
 #include "ulb/mount3.h"
@@ -83,23 +84,17 @@ mount_ask_port(struct rpcrdma_nfs *nfs, uint16_t *port)
 
 /* ---- The answers of MOUNT ---- */
 
-/* Tells whether an export may be used by the client's own flavor. RFC 1813, 5.2.1: "auth_flavors contains the
+/* Copies the list of flavors of MNT, as long as there is room. RFC 1813, 5.2.1: "auth_flavors contains the
  * values of the authentication flavors that are acceptable to the server." Those of Kerberos are named by
  * pseudo-flavors (RFC 2623, 2.2.2). */
-static bool
-mount_takes(const struct rpcrdma_nfs *nfs, const mountres3_ok *mounted)
+static struct rr_sec_offer
+mount_offer(const mountres3_ok *mounted)
 {
-	const struct rr_auth *own = nfs->config.rpc.auth;
-	uint32_t wanted = own && own->pseudo_flavor ? own->pseudo_flavor : RR_AUTH_SYS;
+	struct rr_sec_offer offer = { .count = (uint32_t)rr_min(mounted->auth_flavors.count, RR_SEC_OFFERS) };
 
-	for (uint32_t i = 0; i < mounted->auth_flavors.count; i++) {
-		uint32_t flavor = (uint32_t)mounted->auth_flavors.values[i];
-
-		/* AUTH_NONE stands for what the server makes of any user. */
-		if (flavor == wanted || (wanted == RR_AUTH_SYS && flavor == RR_AUTH_NONE))
-			return true;
-	}
-	return mounted->auth_flavors.count == 0;
+	for (uint32_t i = 0; i < offer.count; i++)
+		offer.flavors[i] = (uint32_t)mounted->auth_flavors.values[i];
+	return offer;
 }
 
 /* Sets the client's root to the handle that MNT returned. Fails if the export lists flavors of authentication
@@ -107,10 +102,13 @@ mount_takes(const struct rpcrdma_nfs *nfs, const mountres3_ok *mounted)
 static int
 mount_accept_root(struct rpcrdma_nfs *nfs, const mountres3_ok *mounted)
 {
+	const struct rr_sec_offer offer = mount_offer(mounted);
 	char list[64];
 
-	if (!mount_takes(nfs, mounted)) {
-		rr_sec_list(mounted->auth_flavors.values, mounted->auth_flavors.count, list, sizeof(list));
+	if (nfs->config.offer)
+		*nfs->config.offer = offer;
+	if (!rr_sec_takes(&offer, nfs->config.rpc.auth)) {
+		rr_sec_list(&offer, list, sizeof(list));
 		return rr_nfs_fail(
 			nfs, -RPCRDMA_ERR_RPC_DENIED, "the export %.100s wants sec=%s", nfs->export, list);
 	}

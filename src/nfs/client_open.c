@@ -6,6 +6,7 @@
 #include "base/tls/tls.h"
 #include "nfs/client_private.h"
 #include "nfs/nfs_private.h"
+#include "nfs/sec.h"
 #include "ulb/nfs42.h"
 
 /* This file opens an export: it connects, checks that the server answers, mounts, and asks for the limits. */
@@ -137,6 +138,24 @@ open_session(struct rpcrdma_nfs *nfs, uint32_t minor)
 	return error ? rr_nfs_fail(nfs, error, "%s", rr_v4_error(nfs->v4)) : 0;
 }
 
+/* Called when the server has refused a name in a directory with NFS4ERR_WRONGSEC, or the directory itself (no
+ * name): asks for the flavors that it takes there, and notes them in config.offer. Sets the error text, and
+ * returns the status. */
+static int
+open_wrong_sec(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory, const char *name)
+{
+	const struct rr_v4_sec_args args = { .directory = rr_nfs_fh(directory), .name = rr_nfs_string(name) };
+	struct rr_v4_sec_result result = { 0 };
+	char list[64];
+
+	if (rr_nfs_call(nfs, RR_V4_SECINFO, &args, &result) != 0 || result.offer.count == 0)
+		return rr_nfs_fail(nfs, NFS4ERR_WRONGSEC, "%s", rr_nfs_status_text(nfs, NFS4ERR_WRONGSEC));
+	if (nfs->config.offer)
+		*nfs->config.offer = result.offer;
+	rr_sec_list(&result.offer, list, sizeof(list));
+	return rr_nfs_fail(nfs, NFS4ERR_WRONGSEC, "%.80s wants sec=%s (NFS4ERR_WRONGSEC)", nfs->path, list);
+}
+
 /* Makes the root of the server's tree the mounted root, whose path is "/". RFC 8881, 7.3: in version 4, all
  * exports of a server are in one tree. A LOOKUP of an empty name in an empty handle has the root as its
  * result. */
@@ -148,6 +167,8 @@ client_mount_root(struct rpcrdma_nfs *nfs)
 	int error = rr_nfs_lookup(nfs, &nowhere, "", &root);
 
 	strcpy(nfs->export, "/");
+	if (error == NFS4ERR_WRONGSEC)
+		return open_wrong_sec(nfs, &nowhere, "");
 	if (!error) {
 		nfs->root = root.handle;
 		nfs->root_fsid = root.filesystem;
@@ -169,6 +190,18 @@ open_is_closed(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_object *here)
 	return nfs->exports[0] != '\0' && rr_nfs_is_at_root(nfs, here);
 }
 
+/* Cuts nfs->path behind the name that follows the path above it, and returns that name. The rest of the path
+ * is not needed any more, as the client is closed. */
+static const char *
+open_next_name(struct rpcrdma_nfs *nfs, const char *above)
+{
+	char *name = nfs->path + strlen(above);
+
+	name += strspn(name, "/");
+	name[strcspn(name, "/")] = '\0';
+	return name;
+}
+
 /* Asks for the limits of the file system at the path, or at the closest directory above it that exists. RFC
  * 8881, 5.4: attributes such as maxfilesize belong to a file system, and the root of a server is often a file
  * system of its own, which can hold no file. *missing becomes true if the root has no object with the first
@@ -188,6 +221,8 @@ open_ask_limits_there(struct rpcrdma_nfs *nfs, bool *missing)
 		refusal = error;
 		error = rr_nfs_reach(nfs, path, &there);
 	}
+	if (refusal == NFS4ERR_WRONGSEC && !error)
+		return open_wrong_sec(nfs, &there.handle, open_next_name(nfs, path));
 	*missing = strcmp(path, "/") == 0 && refusal == NFS3ERR_NOENT;
 	return open_ask_limits(nfs, error ? &nfs->root : &there.handle);
 }

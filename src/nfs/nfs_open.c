@@ -92,6 +92,74 @@ open_trusts(const struct rpcrdma_nfs_config *config, const struct rr_url *url, s
 	return config->trust(config->ctx, name, fingerprint) && rr_secure_trust(url, secure, text) == 0;
 }
 
+/* Opens the export with a flavor. That of Kerberos is made first, and belongs to the client then. */
+static int
+open_by(struct rpcrdma_engine *engine, const struct rr_url *url, enum rr_url_sec sec,
+	const struct rr_nfs_config *config, struct rpcrdma_nfs **nfs, struct rr_text *text)
+{
+	struct rr_nfs_config inner = *config;
+	struct rr_gss_client *gss = NULL;
+	int error = rr_sec_begin(engine, url->host, sec, inner.timeout, &gss, &inner.rpc.auth, text);
+
+	if (!error)
+		error = open_first(engine, url, &inner, nfs, text);
+	if (error) {
+		rr_gss_client_free(gss);
+		return error;
+	}
+	(*nfs)->gss = gss;
+	(*nfs)->config.offer = NULL;
+	return 0;
+}
+
+/* Opens the export, of which the server offers these flavors, by the first one of Kerberos for which there is
+ * a ticket. If the export is open by AUTH_SYS, those behind AUTH_SYS are not tried. Returns 0, or an error;
+ * the text is that of the last attempt, if there was one. */
+static int
+open_by_offer(struct rpcrdma_engine *engine, const struct rr_url *url, const struct rr_sec_offer *offer,
+	bool is_open, const struct rr_nfs_config *config, struct rpcrdma_nfs **nfs, struct rr_text *text)
+{
+	int error = -RPCRDMA_ERR_RPC_DENIED;
+
+	for (uint32_t i = 0; i < offer->count && error; i++) {
+		enum rr_url_sec sec = rr_sec_of(offer->flavors[i]);
+
+		if (is_open && sec < RR_URL_SEC_KRB5)
+			return error;
+		if (sec >= RR_URL_SEC_KRB5)
+			error = open_by(engine, url, sec, config, nfs, text);
+	}
+	return error;
+}
+
+/* Opens the export by the flavor of the URL. If the URL has none, opens it by AUTH_SYS; but by Kerberos, if
+ * the server refuses AUTH_SYS or prefers Kerberos, and there is a ticket. */
+static int
+open_by_any(struct rpcrdma_engine *engine, const struct rr_url *url, struct rr_nfs_config *config,
+	struct rpcrdma_nfs **nfs, struct rr_text *text)
+{
+	struct rr_sec_offer offer = { 0 };
+	struct rpcrdma_nfs *better;
+	struct rr_text first, why = { "" };
+	int error;
+
+	if (url->sec != RR_URL_SEC_ANY)
+		return open_by(engine, url, url->sec, config, nfs, text);
+	config->offer = &offer;
+	error = open_by(engine, url, RR_URL_SEC_SYS, config, nfs, text);
+	config->offer = NULL;
+	first = *text;
+	if (open_by_offer(engine, url, &offer, error == 0, config, &better, &why) == 0) {
+		if (error == 0)
+			rpcrdma_nfs_close(*nfs);
+		*nfs = better;
+		return 0;
+	}
+	if (error && why.text[0])
+		rr_fail(text, 0, "%.100s: %.150s", first.text, why.text);
+	return error;
+}
+
 int
 rr_nfs_open_url(struct rpcrdma_engine *engine, const struct rpcrdma_nfs_config *config,
 	const struct rr_url *url, const char *path, struct rpcrdma_nfs **nfs, struct rr_text *text)
@@ -111,7 +179,6 @@ rr_nfs_open_url(struct rpcrdma_engine *engine, const struct rpcrdma_nfs_config *
 	};
 	struct rr_tls_stranger stranger = { 0 };
 	struct rr_secure secure = { 0 };
-	struct rr_gss_client *gss = NULL;
 	int error = open_credential(config, url, &inner.rpc.user, text);
 
 	/* UINT64_MAX: a lost connection is not tried again. The inner configuration has 0 for that. */
@@ -121,19 +188,15 @@ rr_nfs_open_url(struct rpcrdma_engine *engine, const struct rpcrdma_nfs_config *
 		error = rr_secure_begin(url, &secure, &inner.rpc.secure, text);
 	secure.stranger = &stranger;
 	if (!error)
-		error = rr_sec_begin(engine, url, inner.timeout, &gss, &inner.rpc.auth, text);
-	if (!error)
-		error = open_first(engine, url, &inner, nfs, text);
+		error = open_by_any(engine, url, &inner, nfs, text);
 	if (error && open_trusts(config, url, &secure, text))
-		error = open_first(engine, url, &inner, nfs, text);
+		error = open_by_any(engine, url, &inner, nfs, text);
 	if (error) {
-		rr_gss_client_free(gss);
 		rr_secure_end(&secure);
 		return error;
 	}
 	(*nfs)->own_tls = secure.tls;
 	(*nfs)->secure.stranger = NULL; /* which ends here */
-	(*nfs)->gss = gss;
 	return 0;
 }
 

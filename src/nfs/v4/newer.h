@@ -3,6 +3,7 @@
 #define RR_NFS_V4_NEWER_H
 
 #include "nfs/procedure.h"
+#include "nfs/sec_offer.h"
 
 /*
  * These are procedures of rr_v4_call() that version 3 does not have: a walk along many names, and operations
@@ -14,6 +15,7 @@ enum rr_v4_newer {
 	RR_V4_WALK = NFSPROC3_COMMIT + 1,
 	RR_V4_READ_ONCE, /* READ of a file that is opened and closed for it, as the file is read only once */
 	RR_V4_PUT,       /* makes a whole file, where rr_v4_can_put() is true */
+	RR_V4_SECINFO,   /* asks for the flavors that a name, or a directory itself, may be used with */
 	RR_V4_SEEK,      /* from here on, only in version 4.2 */
 	RR_V4_COPY,
 	RR_V4_CLONE,
@@ -45,6 +47,17 @@ struct rr_v4_put_args {
 	struct rr_vfs_set set; /* including attributes that writing changes */
 	struct rpcrdma_bytes data;
 	bool *made; /* set to true if the call failed after it had made the temporary name */
+};
+
+/* name: in the directory; no octets: the directory itself is meant. */
+struct rr_v4_sec_args {
+	nfs_fh3 directory;
+	struct rpcrdma_bytes name;
+};
+
+struct rr_v4_sec_result {
+	nfsstat3 status;
+	struct rr_sec_offer offer;
 };
 
 struct rr_v4_seek_args {

@@ -27,6 +27,7 @@ static const struct rr_v4_work *const proc_works[] = {
 	[RR_V4_WALK] = &rr_v4_walk,
 	[RR_V4_READ_ONCE] = &rr_v4_read_once,
 	[RR_V4_PUT] = &rr_v4_put,
+	[RR_V4_SECINFO] = &rr_v4_secinfo,
 	[RR_V4_SEEK] = &rr_v4_seek,
 	[RR_V4_COPY] = &rr_v4_copy,
 	[RR_V4_CLONE] = &rr_v4_clone,
