@@ -251,6 +251,10 @@ struct rpcrdma_negotiated {
 	bool tls_mutual;        /* the client proved its name by a certificate, too */
 	char tls_peer[64]; /* the common name in the peer's certificate, in ASCII, cut off at 63 octets; ""
 			      without */
+	/* Of a client: the flavor of its calls, "AUTH_SYS", "AUTH_NONE", "krb5", "krb5i" or "krb5p",
+	 * constant; and the name of the user whom Kerberos proves, as "alice@EXAMPLE.ORG", once there is a
+	 * context, valid as long as the client; NULL: there is none. */
+	const char *flavor, *principal;
 };
 
 /* Fills in negotiated, from the current connection or, if there is none, from the last one.

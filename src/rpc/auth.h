@@ -115,6 +115,7 @@ struct rr_auth {
 	/* Of RPCSEC_GSS: the number by which lists of flavors name the mechanism and the service of a
 	 * client's calls: RFC 2623, 2.2.2. 0: there is none. */
 	uint32_t pseudo_flavor;
+	const char *principal; /* the name of a client's user, as the flavor proves it; NULL: there is none */
 
 	/* The most octets that the flavor adds to a call and to its reply, beside those of every header
 	 * (RR_RPC_CALL_FIXED, RR_RPC_REPLY_FIXED): the credential and the verifiers, with their flavors and

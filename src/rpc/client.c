@@ -210,6 +210,8 @@ rr_client_negotiated(const struct rpcrdma_client *client, struct rpcrdma_negotia
 	*negotiated = client->negotiated;
 	if (client->carrier)
 		rr_carrier_negotiated(client->carrier, negotiated);
+	negotiated->flavor = client->auth->name;
+	negotiated->principal = client->auth->principal;
 }
 
 void

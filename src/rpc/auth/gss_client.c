@@ -94,7 +94,8 @@ client_complete(struct rr_gss_client *gss)
 		return;
 	}
 	strcpy(gss->principal, rr_gss_initiator_name(gss->initiator));
-	held->number = 0;
+	gss->auth.principal = gss->principal;
+	held->number = held->outstanding_count = 0;
 	gss->making = NULL;
 	client_clear(gss);
 	gss->current = held;
@@ -291,8 +292,10 @@ client_room(struct rr_task *task)
 {
 	struct rr_gss_client *gss = rr_container(task, struct rr_gss_client, room);
 
-	if (gss->current)
+	if (gss->current && !rr_gss_held_is_full(gss->current))
 		client_notify(gss, 0);
+	else if (gss->current)
+		return;
 	else if (!rr_list_empty(&gss->waiters) && !gss->at_work && !gss->calls)
 		client_begin(gss);
 }

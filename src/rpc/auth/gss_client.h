@@ -37,10 +37,4 @@ const struct rr_auth *rr_gss_client_auth(const struct rr_gss_client *gss);
 void rr_gss_client_leave(struct rr_gss_client *gss, struct rpcrdma_client *client,
 	const struct rpcrdma_program *program, uint64_t timeout);
 
-/* Returns the name of the user, as "alice@EXAMPLE.ORG"; "" before the first context. */
-const char *rr_gss_client_principal(const struct rr_gss_client *gss);
-
-/* Returns "krb5", "krb5i" or "krb5p". */
-const char *rr_gss_client_name(const struct rr_gss_client *gss);
-
 #endif

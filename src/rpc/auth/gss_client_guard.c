@@ -33,6 +33,31 @@ guard_context(const struct rr_auth_call *call)
 	return call->context;
 }
 
+bool
+rr_gss_held_is_full(const struct gss_held *held)
+{
+	return held->outstanding_count >= rr_min(held->window, GSS_OUTSTANDING) ||
+	       (held->outstanding_count > 0 && held->number + 1 - held->outstanding[0] >= held->window);
+}
+
+/* The call with this number was answered, or ends without an answer. Those that wait for room go on, if there
+ * is some now. */
+static void
+guard_settle(struct gss_held *held, uint32_t number)
+{
+	uint32_t at = held->outstanding_count;
+
+	while (at > 0 && held->outstanding[at - 1] > number)
+		at--;
+	if (at == 0 || held->outstanding[at - 1] != number)
+		return;
+	memmove(&held->outstanding[at - 1], &held->outstanding[at],
+		(held->outstanding_count - at) * sizeof(held->outstanding[0]));
+	held->outstanding_count--;
+	if (held->gss->current == held && !rr_list_empty(&held->gss->waiters))
+		rr_loop_defer(held->gss->engine->loop, &held->gss->room);
+}
+
 static void
 guard_hold(struct rr_auth_call *call, struct gss_held *held, uint32_t service)
 {
@@ -43,6 +68,8 @@ guard_hold(struct rr_auth_call *call, struct gss_held *held, uint32_t service)
 	call->wraps = service == RR_GSS_SVC_INTEGRITY || service == RR_GSS_SVC_PRIVACY;
 	call->memory = NULL;
 	call->apart = false;
+	if (held->outstanding_count < GSS_OUTSTANDING)
+		held->outstanding[held->outstanding_count++] = call->number;
 }
 
 /* Tells whether new calls may use the context. RFC 2203, 5.3.1: "The seq_num field can start at any value
@@ -126,6 +153,7 @@ guard_check(struct rr_auth_call *call, const struct rr_opaque_auth *verifier)
 {
 	struct gss_held *held = guard_context(call);
 
+	guard_settle(held, call->number);
 	/* RFC 2203, 5.3.3.2: "the checksum (the output of GSS_GetMIC()) of the sequence number (in network
 	 * order) of the corresponding request." */
 	if (held->keys)
@@ -206,8 +234,7 @@ guard_end(struct rr_auth_call *call)
 
 	rr_free(held->gss->engine->env, call->memory);
 	call->memory = call->context = NULL;
-	if (rr_gss_held_is_full(held) && !rr_list_empty(&held->gss->waiters))
-		rr_loop_defer(held->gss->engine->loop, &held->gss->room);
+	guard_settle(held, call->number);
 	rr_gss_held_drop(held);
 }
 

@@ -13,20 +13,15 @@ enum {
 	LIFE_WRAP_MAX = 256
 };
 
-const char *
-rr_gss_client_name(const struct rr_gss_client *gss)
+/* Returns the word by which people name a service of Kerberos. */
+static const char *
+life_name(enum rr_gss_service service)
 {
 	static const char *const names[] = {
 		[RR_GSS_SVC_NONE] = "krb5", [RR_GSS_SVC_INTEGRITY] = "krb5i", [RR_GSS_SVC_PRIVACY] = "krb5p"
 	};
 
-	return names[gss->service];
-}
-
-const char *
-rr_gss_client_principal(const struct rr_gss_client *gss)
-{
-	return gss->principal;
+	return names[service];
 }
 
 const struct rr_auth *
@@ -60,7 +55,7 @@ rr_gss_client_new(
 		return rr_fail(text, error, "no threads for Kerberos");
 	}
 	gss->auth = (struct rr_auth){ .flavor = RR_RPCSEC_GSS,
-		.name = rr_gss_client_name(gss),
+		.name = life_name(gss->service),
 		/* The pseudo-flavors stand in the order of the services. */
 		.pseudo_flavor = RR_FLAVOR_KRB5 + gss->service - RR_GSS_SVC_NONE,
 		.call_adds = 2 * (RR_AUTH_FIXED + RR_AUTH_BODY_MAX) + LIFE_WRAP_MAX,

@@ -10,6 +10,12 @@
 /* The files of RPCSEC_GSS at a client share these declarations: gss_client.c makes contexts,
  * gss_client_guard.c has the functions for messages. */
 
+enum {
+	GSS_ROUNDS = 8,               /* the most messages by which a context is made */
+	GSS_ANSWER_TOKEN_MAX = 16384, /* octets of a server's token */
+	GSS_OUTSTANDING = 128         /* calls of a context that were not answered yet */
+};
+
 /* A context; it exists as long as it is that of new calls, or calls hold it. */
 struct gss_held {
 	struct rr_gss_client *gss;
@@ -18,14 +24,11 @@ struct gss_held {
 	enum rr_gss_proc proc;       /* of its control message: INIT, CONTINUE_INIT or DESTROY */
 	uint32_t number;             /* of its last transmission; RFC 2203, 5.3.1: below MAXSEQ */
 	uint32_t window;
+	/* The numbers of calls that were not answered yet, in order. */
+	uint32_t outstanding_count, outstanding[GSS_OUTSTANDING];
 	uint32_t handle_length, verifier_flavor, verifier_length;
 	uint8_t handle[RR_GSS_HANDLE_MAX];
 	uint8_t verifier[RR_AUTH_BODY_MAX]; /* of the last answer to a control message */
-};
-
-enum {
-	GSS_ROUNDS = 8,              /* the most messages by which a context is made */
-	GSS_ANSWER_TOKEN_MAX = 16384 /* octets of a server's token */
 };
 
 struct rr_gss_client {
@@ -80,14 +83,12 @@ extern const struct rpcrdma_procedure rr_gss_control_init, rr_gss_control_destro
 bool rr_gss_held_proves(
 	const struct gss_held *held, uint32_t number, uint32_t flavor, const void *mic, size_t size);
 
-/* Tells whether as many calls are outstanding as the server takes. RFC 2203, 5.2.3.1: seq_window "specifies
- * the maximum number of client requests that may be outstanding for this context." The context itself is one
- * of its holders. */
-static inline bool
-rr_gss_held_is_full(const struct gss_held *held)
-{
-	return held->holders > held->window;
-}
+/* Tells whether the next call of the context has to wait. RFC 2203, 5.2.3.1: seq_window "specifies the
+ * maximum number of client requests that may be outstanding for this context." And 5.3.3.1: a call whose
+ * number is seq_window below the highest that the server has seen is discarded. A server may take calls in
+ * another order than that in which they were sent, by several threads or over several connections, so the
+ * oldest call that was not answered holds back those that are a window ahead of it. */
+bool rr_gss_held_is_full(const struct gss_held *held);
 
 /* Returns the flavor that begins with auth; its user may change it. */
 static inline struct rr_gss_client *
