@@ -148,9 +148,12 @@ struct rpcrdma_nfs_config {
 	 * nfs://HOST[:PORT]/PATH[?NAME=VALUE[&NAME=VALUE]...], must be set. Names: version (3, 4.1, 4.2; else
 	 * the highest that the server speaks, but 3 where the server exports PATH by version 3 alone),
 	 * transport (auto, iwarp, verbs, tcp), mountport, port, rpcbind (alone, or with a value: the port of
-	 * rpcbind, which is asked for the port of NFS), uid, gid; for TLS xprtsec (none, tls, mtls, auto),
-	 * tls-ca, tls-cert, tls-key, fingerprint: see rpcrdma(1). Over version 3, the client finds the export
-	 * that PATH is in by asking the server for PATH, and then for the directories above it. Or
+	 * rpcbind, which is asked for the port of NFS), uid, gid; sec (sys, krb5, krb5i, krb5p: with a flavor
+	 * of Kerberos, the user is that of the ticket that kinit(1) got, and the server is nfs@HOST; else
+	 * sys, but a flavor of Kerberos if the server refuses sys, or prefers the other, and there is a
+	 * ticket); for TLS xprtsec (none, tls, mtls, auto), tls-ca, tls-cert, tls-key, fingerprint: see
+	 * rpcrdma(1). Over version 3, the client finds the export that PATH is in by asking the server for
+	 * PATH, and then for the directories above it. Or
 	 * HOST:/PATH, as it stands, at the standard port. Copied.
 	 */
 	const char *url;

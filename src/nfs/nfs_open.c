@@ -98,9 +98,11 @@ open_by(struct rpcrdma_engine *engine, const struct rr_url *url, enum rr_url_sec
 	const struct rr_nfs_config *config, struct rpcrdma_nfs **nfs, struct rr_text *text)
 {
 	struct rr_nfs_config inner = *config;
-	struct rr_gss_client *gss = NULL;
-	int error = rr_sec_begin(engine, url->host, sec, inner.timeout, &gss, &inner.rpc.auth, text);
+	struct rr_gss_client *gss;
+	int error = rr_sec_begin(engine, url->host, sec, inner.timeout, &gss, text);
 
+	if (gss)
+		inner.rpc.auth = rr_gss_client_auth(gss);
 	if (!error)
 		error = open_first(engine, url, &inner, nfs, text);
 	if (error) {
@@ -113,19 +115,16 @@ open_by(struct rpcrdma_engine *engine, const struct rr_url *url, enum rr_url_sec
 }
 
 /* Opens the export, of which the server offers these flavors, by the first one of Kerberos for which there is
- * a ticket. If the export is open by AUTH_SYS, those behind AUTH_SYS are not tried. Returns 0, or an error;
- * the text is that of the last attempt, if there was one. */
+ * a ticket. Returns 0, or an error; the text is that of the last attempt, if there was one. */
 static int
 open_by_offer(struct rpcrdma_engine *engine, const struct rr_url *url, const struct rr_sec_offer *offer,
-	bool is_open, const struct rr_nfs_config *config, struct rpcrdma_nfs **nfs, struct rr_text *text)
+	const struct rr_nfs_config *config, struct rpcrdma_nfs **nfs, struct rr_text *text)
 {
 	int error = -RPCRDMA_ERR_RPC_DENIED;
 
 	for (uint32_t i = 0; i < offer->count && error; i++) {
 		enum rr_url_sec sec = rr_sec_of(offer->flavors[i]);
 
-		if (is_open && sec < RR_URL_SEC_KRB5)
-			return error;
 		if (sec >= RR_URL_SEC_KRB5)
 			error = open_by(engine, url, sec, config, nfs, text);
 	}
@@ -149,7 +148,12 @@ open_by_any(struct rpcrdma_engine *engine, const struct rr_url *url, struct rr_n
 	error = open_by(engine, url, RR_URL_SEC_SYS, config, nfs, text);
 	config->offer = NULL;
 	first = *text;
-	if (open_by_offer(engine, url, &offer, error == 0, config, &better, &why) == 0) {
+	/* If AUTH_SYS does, only what the server prefers to it is tried. */
+	for (uint32_t i = 0; i < offer.count && error == 0; i++) {
+		if (rr_sec_of(offer.flavors[i]) < RR_URL_SEC_KRB5)
+			offer.count = i;
+	}
+	if (open_by_offer(engine, url, &offer, config, &better, &why) == 0) {
 		if (error == 0)
 			rpcrdma_nfs_close(*nfs);
 		*nfs = better;

@@ -23,7 +23,7 @@ enum { SEC_WORDS = sizeof(sec_words) / sizeof(sec_words[0]) };
 
 int
 rr_sec_begin(struct rpcrdma_engine *engine, const char *host, enum rr_url_sec sec, uint64_t timeout,
-	struct rr_gss_client **gss, const struct rr_auth **auth, struct rr_text *text)
+	struct rr_gss_client **gss, struct rr_text *text)
 {
 	static const enum rr_gss_service services[] = { [RR_URL_SEC_KRB5] = RR_GSS_SVC_NONE,
 		[RR_URL_SEC_KRB5I] = RR_GSS_SVC_INTEGRITY,
@@ -31,14 +31,9 @@ rr_sec_begin(struct rpcrdma_engine *engine, const char *host, enum rr_url_sec se
 	const struct rr_gss_client_config config = {
 		.engine = engine, .host = host, .service = services[sec], .timeout = timeout
 	};
-	int error;
 
-	if (sec < RR_URL_SEC_KRB5)
-		return 0;
-	error = rr_gss_client_new(&config, gss, text);
-	if (error == 0)
-		*auth = rr_gss_client_auth(*gss);
-	return error;
+	*gss = NULL;
+	return sec < RR_URL_SEC_KRB5 ? 0 : rr_gss_client_new(&config, gss, text);
 }
 
 enum rr_url_sec

@@ -6,11 +6,11 @@
 #include "nfs/url.h"
 #include "rpc/auth/gss_client.h"
 
-/* Makes the flavor of Kerberos that sec names: sets *gss, which the caller frees after the RPC clients, and
- * *auth, which is its flavor. The context is with nfs@host. timeout: as in struct rr_gss_client_config. Sets
- * neither for other values of sec. Errors, with a text: those of rr_gss_client_new(). */
+/* Makes the flavor of Kerberos that sec names, with a context with nfs@host: sets *gss, which the caller
+ * frees after the RPC clients; to NULL for other values of sec. timeout: as in struct rr_gss_client_config.
+ * Errors, with a text: those of rr_gss_client_new(). */
 int rr_sec_begin(struct rpcrdma_engine *engine, const char *host, enum rr_url_sec sec, uint64_t timeout,
-	struct rr_gss_client **gss, const struct rr_auth **auth, struct rr_text *text);
+	struct rr_gss_client **gss, struct rr_text *text);
 
 /* Returns the word of a URL for a flavor that a server has named; RR_URL_SEC_ANY: there is none. */
 enum rr_url_sec rr_sec_of(uint32_t flavor);

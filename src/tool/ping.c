@@ -7,6 +7,7 @@
 
 #include "base/address.h"
 #include "nfs/lookup.h"
+#include "nfs/sec.h"
 #include "nfs/secure.h"
 #include "nfs/url.h"
 #include "rpc/client.h"
@@ -32,6 +33,7 @@ struct ping {
 	uint16_t port; /* of the service that answers */
 	struct rr_filters filters;
 	struct rr_secure secure;
+	struct rr_gss_client *gss;       /* of sec= in the URL; NULL: without Kerberos */
 	const struct rr_secure *secured; /* &secure, or NULL: without TLS */
 	struct rpcrdma_engine *engine;
 	struct rpcrdma_client *client;
@@ -90,7 +92,7 @@ ping_connect_to(struct ping *ping, const struct sockaddr_storage *address, struc
 		.transport = ping->url.transport,
 		.address = lookup.address,
 		.address_size = rr_address_size(address),
-		.auth = &rr_auth_none,
+		.auth = ping->gss ? rr_gss_client_auth(ping->gss) : &rr_auth_none,
 		.secure = ping->secured,
 	};
 
@@ -127,6 +129,17 @@ ping_connect(struct ping *ping)
 	return rr_advice_fail(ping->tool, &ping->url, ping->url.host, error, &text);
 }
 
+/* Prints by whom the calls are made, if Kerberos proves that. */
+static void
+ping_print_flavor(const struct rpcrdma_negotiated *n)
+{
+	if (!n->principal)
+		return;
+	printf("  calls by ");
+	rr_report_flavor(stdout, n);
+	putchar('\n');
+}
+
 /* Prints what both sides negotiated: the first lines, or the beginning of the JSON object, up to the list of
  * the calls' times. */
 static void
@@ -149,6 +162,7 @@ ping_print_negotiated(const struct ping *ping)
 		printf("%s port %u: ONC RPC over TCP, ", ping->url.host, ping->port);
 		rr_report_security(stdout, &n);
 		putchar('\n');
+		ping_print_flavor(&n);
 		return;
 	}
 	printf("%s port %u: RPC-over-RDMA version %u on %s", ping->url.host, ping->port, n.version, n.fabric);
@@ -163,6 +177,7 @@ ping_print_negotiated(const struct ping *ping)
 		printf("  peer sent no private data\n");
 	printf("  inline thresholds: calls %u, replies %u octets; remote invalidation: %s\n", n.inline_call,
 		n.inline_reply, n.remote_invalidation ? "yes" : "no");
+	ping_print_flavor(&n);
 }
 
 /* Prints the properties of version 2. In their keys, blanks and hyphens of the names become underscores. */
@@ -352,9 +367,14 @@ ping_run(const struct rr_tool *tool, int argc, char **argv)
 		return RR_EXIT_FAILED;
 	if (rr_engine_new(&rr_env_system, &config, &ping.engine) < 0)
 		status = rr_tool_fail(tool, "an event loop cannot be set up: %s", strerror(errno));
+	else if (rr_sec_begin(ping.engine, ping.url.host, ping.url.sec, CALL_TIMEOUT, &ping.gss, &text) < 0)
+		status = rr_tool_fail(tool, "%s", text.text);
 	else
 		status = ping_all(&ping);
+	if (ping.gss && ping.client)
+		rr_gss_client_leave(ping.gss, ping.client, &NFS_V3_program, CALL_TIMEOUT);
 	rr_client_free(ping.client);
+	rr_gss_client_free(ping.gss);
 	rpcrdma_engine_free(ping.engine);
 	rr_secure_end(&ping.secure);
 	return rr_filters_end(tool, &ping.filters, status);

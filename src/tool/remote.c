@@ -47,6 +47,10 @@ remote_say_over(const struct rr_remote *remote)
 		fprintf(stderr, ", ");
 		rr_report_security(stderr, &negotiated);
 	}
+	if (negotiated.principal) {
+		fprintf(stderr, ", ");
+		rr_report_flavor(stderr, &negotiated);
+	}
 	fputc('\n', stderr);
 }
 

@@ -63,7 +63,14 @@ rr_report_security(FILE *out, const struct rpcrdma_negotiated *n)
 }
 
 void
-rr_report_security_json(FILE *out, const struct rpcrdma_negotiated *n)
+rr_report_flavor(FILE *out, const struct rpcrdma_negotiated *n)
+{
+	fprintf(out, "%s%s%s", n->flavor, n->principal ? ", as " : "", n->principal ? n->principal : "");
+}
+
+/* Writes what TLS does for the connection. */
+static void
+report_tls_json(FILE *out, const struct rpcrdma_negotiated *n)
 {
 	if (!n->tls) {
 		fprintf(out, ",\"tls\":null");
@@ -73,6 +80,19 @@ rr_report_security_json(FILE *out, const struct rpcrdma_negotiated *n)
 		n->tls_cipher, n->tls_mutual ? "true" : "false");
 	if (n->tls_peer[0])
 		rr_tool_json_string(out, n->tls_peer);
+	else
+		fprintf(out, "null");
+}
+
+void
+rr_report_security_json(FILE *out, const struct rpcrdma_negotiated *n)
+{
+	report_tls_json(out, n);
+	if (!n->flavor)
+		return;
+	fprintf(out, ",\"flavor\":\"%s\",\"principal\":", n->flavor);
+	if (n->principal)
+		rr_tool_json_string(out, n->principal);
 	else
 		fprintf(out, "null");
 }

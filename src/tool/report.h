@@ -21,6 +21,8 @@ void rr_report_latency_json(FILE *out, const struct rpcrdma_latency *latency);
  * writes members of a JSON object, with a comma in front. */
 void rr_report_security(FILE *out, const struct rpcrdma_negotiated *negotiated);
 void rr_report_security_json(FILE *out, const struct rpcrdma_negotiated *negotiated);
+/* Writes the flavor of a client's calls, and the user whom it proves: "krb5p, as alice@EXAMPLE.ORG". */
+void rr_report_flavor(FILE *out, const struct rpcrdma_negotiated *negotiated);
 
 /* Writes the counts of a server with `count` services: its connections, the counters that are not 0, and the
  * procedures that were called. Writes all at once, so that the lines of several threads do not mix. */

@@ -4,6 +4,7 @@
 Files go both ways by each version and flavor; the server starts anew, and forgets all contexts; tickets expire, and are renewed or not."""
 import contextlib
 import filecmp
+import json
 import os
 import subprocess
 import sys
@@ -67,6 +68,33 @@ def refusals(one, server):
     one.ticket("alice", "fresh")
     refused("no server of the realm answers", "no key distribution centre of the realm can be reached",
             KRB5_CONFIG=f"{one.top}/closed.conf", KRB5CCNAME=one.cache("fresh"))
+
+
+def flavors_are_found(one, server):
+    """Without sec= in the URL, the client takes what the server lists: in MOUNT's answer, or by SECINFO."""
+    for version in ("3", "4.1", "4.2"):
+        done = run(one, "ls", "-vv", url(server, "", "", version).replace("&sec=&", "&"))
+        tap.result(done.returncode == 0 and f", as root@{realm.REALM}" in done.stderr, f"{version}: a flavor of Kerberos is taken by itself",
+                   said(done))
+        done = run(one, "ls", url(server, "", "sys", version))
+        tap.result(done.returncode == 1 and "wants sec=krb5" in done.stderr, f"{version}: sec=sys says what the server wants", said(done))
+        done = run(one, "ls", url(server, "", "", version).replace("&sec=&", "&"), KRB5CCNAME=one.cache("nothing"))
+        tap.result(done.returncode == 1 and "wants sec=krb5" in done.stderr and "there is no ticket" in done.stderr,
+                   f"{version}: and without a ticket, what to do", said(done))
+
+
+def who_calls(one, server):
+    """ping and doctor say the flavor and the user."""
+    caller = f"krb5i, as root@{realm.REALM}"
+    done = run(one, "ping", "-c", "1", url(server, "", "krb5i"))
+    tap.result(done.returncode == 0 and f"calls by {caller}" in done.stdout, "ping says who calls", said(done))
+    done = run(one, "ping", "--json", "-c", "1", url(server, "", "krb5i"))
+    read = json.loads(done.stdout or "{}")
+    tap.result((read.get("flavor"), read.get("principal")) == ("krb5i", f"root@{realm.REALM}"), "so does ping --json", said(done))
+    done = run(one, "doctor", url(server, "", "krb5i"))
+    tap.result(done.returncode == 0 and f"calls by {caller}" in done.stdout, "doctor says who calls", said(done))
+    done = run(one, "doctor", url(server, "", "krb5i"), KRB5CCNAME=one.cache("nothing"))
+    tap.result(done.returncode == 1 and "there is no ticket: get one (kinit)" in done.stdout, "and what is missing", said(done))
 
 
 def begun(copy, path, before):
@@ -134,6 +162,8 @@ def main():
             server = ganesha.Ganesha(top, f"{top}/served", realm=one, sec="krb5, krb5i, krb5p")
             try:
                 files_go_both_ways(one, server, top)
+                flavors_are_found(one, server)
+                who_calls(one, server)
                 refusals(one, server)
                 server_forgets(one, server, top)
                 expires(one, server, top, False)

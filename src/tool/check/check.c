@@ -165,8 +165,12 @@ check_rights(struct rr_check *check, struct rpcrdma_nfs *nfs, const struct rpcrd
 		what = "look up names in the directory";
 	else
 		what = "list the directory";
-	rr_fail(&check->no_right, 0, "user %u, group %u may not %s %.100s", check->cred.uid, check->cred.gid,
-		what, check->url.path);
+	if (check->principal[0])
+		rr_fail(&check->no_right, 0, "%.100s may not %s %.100s", check->principal, what,
+			check->url.path);
+	else
+		rr_fail(&check->no_right, 0, "user %u, group %u may not %s %.100s", check->cred.uid,
+			check->cred.gid, what, check->url.path);
 }
 
 /* Notes what protects the connection of the client. */
@@ -178,6 +182,9 @@ check_note_security(struct rr_check *check, const struct rpcrdma_nfs *nfs)
 	rr_client_negotiated(rr_nfs_rpc(nfs), &negotiated);
 	check->tls = negotiated.tls;
 	check->tls_cipher = negotiated.tls_cipher;
+	check->flavor = negotiated.flavor;
+	if (negotiated.principal)
+		snprintf(check->principal, sizeof(check->principal), "%s", negotiated.principal);
 }
 
 /* Finds the objects that test cases use. If the URL names a directory, they are that directory and its first

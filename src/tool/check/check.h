@@ -143,6 +143,8 @@ struct rr_check {
 	char file_path[RR_URL_PATH + 256]; /* the path of the file, as in a URL */
 	struct rpcrdma_auth_sys cred;      /* of all calls but NULL */
 	const char *tls, *tls_cipher;      /* what protected the search for them; NULL: nothing */
+	const char *flavor;                /* of its calls */
+	char principal[256];               /* for whom they were made, by Kerberos; "": by another flavor */
 	struct rr_text no_objects;         /* why there is no directory or file */
 	struct rr_text no_right; /* why the user may not read what the URL names; "": the user may */
 	struct rr_check_result results[RR_CHECK_RESULTS];

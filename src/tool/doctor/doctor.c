@@ -176,12 +176,17 @@ doctor_version(struct rr_doctor *doctor)
 
 /* ---- NFS ---- */
 
-/* Writes what the step "mount" has found and, over TCP, what protects the connection. */
+/* Writes what the step "mount" has found and, over TCP, what protects the connection; with Kerberos, by which
+ * flavor and for whom. */
 static void
 doctor_found_object(const struct rr_doctor *doctor, struct rr_doctor_step *step)
 {
 	const struct rr_check *check = &doctor->check;
-	const char *file = check->has_file ? ", and has a file to read" : "";
+	char file[320];
+
+	snprintf(file, sizeof(file), "%s%s%s%s%s", check->has_file ? ", and has a file to read" : "",
+		check->principal[0] ? "; calls by " : "", check->principal[0] ? check->flavor : "",
+		check->principal[0] ? ", as " : "", check->principal);
 
 	if (check->tls)
 		rr_doctor_found(step, "%s is there%s; the connection is inside of %s with %s",
@@ -204,10 +209,16 @@ doctor_mount(struct rr_doctor *doctor, const char *url)
 	step.failed = !check->has_directory && !check->has_file;
 	if (step.failed) {
 		rr_doctor_found(&step, "%s", check->no_objects.text);
-		rr_doctor_advise(&step,
-			"see what the server exports (`showmount -e %s`, exportfs(8)), and to whom; "
-			"?mountport=N where MOUNT is at a port of its own",
-			check->url.host);
+		if (check->url.sec >= RR_URL_SEC_KRB5)
+			rr_doctor_advise(&step,
+				"see what the server exports, with which sec=, and that its keytab has "
+				"nfs/%s; `klist` shows the tickets of this user",
+				check->url.host);
+		else
+			rr_doctor_advise(&step,
+				"see what the server exports (`showmount -e %s`, exportfs(8)), and to whom; "
+				"?mountport=N where MOUNT is at a port of its own",
+				check->url.host);
 	} else {
 		doctor_found_object(doctor, &step);
 	}
@@ -230,6 +241,8 @@ doctor_rights(struct rr_doctor *doctor)
 		rr_doctor_advise(&step,
 			"see the mode and the owner on the server (`ls -ld`); ?uid= and ?gid= act as "
 			"another user; root acts as nobody where the server has root_squash");
+	} else if (check->principal[0]) {
+		rr_doctor_found(&step, "%s may read %s", check->principal, check->url.path);
 	} else {
 		rr_doctor_found(&step, "user %u, group %u may read %s", check->cred.uid, check->cred.gid,
 			check->url.path);
@@ -280,6 +293,9 @@ doctor_look_by_rdma(struct rr_doctor *doctor, const char *url)
 	if (!doctor_mount(doctor, url))
 		return;
 	doctor_rights(doctor);
+	/* The cases have calls of their own, which are those of AUTH_SYS. */
+	if (doctor->check.principal[0])
+		return;
 	doctor_case(doctor, "read", "A11-read-large", rr_check_data_cases);
 	doctor_case(doctor, "long reply", "A9-reply-chunk", rr_check_long_cases);
 }
