@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* READDIR: RFC 8881, section 18.23. Entries are encoded as the storage names them, until an entry does not
  * fit. A cookie is the position behind its entry. 0, 1 and 2 belong to no entry (RFC 8881, 18.23.3: cookies 1
- * and 2 are reserved), so a cookie is a position of the storage plus 2. */
+ * and 2 are reserved), so the positions 1 and 2 of the storage have cookies of their own: readdir_cookie().
+ */
 #include <string.h>
 
 #include "base/checked.h"
@@ -10,11 +11,30 @@
 #include "server/nfs4/size.h"
 #include "server/nfs4/support.h"
 
-/* READDIR_COOKIES: the difference of a cookie and a position of the storage. READDIR_END: octets of the end
+/* READDIR_COOKIES: the difference of a cookie and an index above the exports. READDIR_END: octets of the end
  * of the list: no further entry, and eof. READDIR_DOTS: octets of "." and "..", padded. READDIR_EXPORTS: the
  * most exports of one list, each of which is looked at inside the function that has looked at the one before.
  */
 enum { READDIR_COOKIES = 2, READDIR_END = 8, READDIR_DOTS = 8, READDIR_EXPORTS = 64 };
+
+/* Positions of the storage are below this number (struct rr_vfs_entry). */
+#define READDIR_BEYOND (UINT64_C(1) << 63)
+
+/* Returns the cookie of a position: the position itself, as clients may keep cookies in a signed number;
+ * except for the two that no cookie may have. */
+static uint64_t
+readdir_cookie(uint64_t position)
+{
+	return position == 1 || position == 2 ? READDIR_BEYOND + position : position;
+}
+
+/* Returns the position of a cookie. One that was never given becomes none of the storage's, either. */
+static uint64_t
+readdir_position(uint64_t cookie)
+{
+	return cookie == READDIR_BEYOND + 1 || cookie == READDIR_BEYOND + 2 ? cookie - READDIR_BEYOND
+									    : cookie;
+}
 
 struct readdir_work {
 	struct rr_attr_mask mask;
@@ -142,7 +162,7 @@ readdir_take(struct rr_vfs_readdir *readdir, const struct rr_vfs_entry *entry)
 	const struct rr_vfs_attributes nameless = {
 		.type = RR_VFS_FILE, .id.number = entry->number, .mounted_on = entry->number
 	};
-	uint64_t cookie = entry->cookie + READDIR_COOKIES;
+	uint64_t cookie = readdir_cookie(entry->cookie);
 
 	/* RFC 8881, 18.23.4, lets a server leave out the entries "." and "..". */
 	if (readdir_is_dot(entry->name))
@@ -351,7 +371,7 @@ readdir_list(struct rr_nfs4_compound *c)
 	struct rr_vfs *vfs = c->server->vfs;
 
 	readdir->directory = rr_nfs4_object(&c->current);
-	readdir->cookie = args->cookie == 0 ? 0 : args->cookie - READDIR_COOKIES;
+	readdir->cookie = readdir_position(args->cookie);
 	readdir->attributes = readdir_wants_attributes(&work->mask);
 	readdir->room = readdir_room(c, args);
 	readdir->take = readdir_take;
