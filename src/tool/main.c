@@ -12,6 +12,8 @@
 static const struct rr_tool *const tools[] = {
 	&rr_tool_serve,
 	&rr_tool_gateway,
+	&rr_tool_mount,
+	&rr_tool_umount,
 	&rr_tool_ls,
 	&rr_tool_stat,
 	&rr_tool_cat,

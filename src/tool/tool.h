@@ -33,8 +33,9 @@ struct rr_tool {
 };
 
 extern const struct rr_tool rr_tool_cat, rr_tool_check, rr_tool_cp, rr_tool_decode, rr_tool_devices,
-	rr_tool_df, rr_tool_doctor, rr_tool_gateway, rr_tool_ln, rr_tool_ls, rr_tool_mkdir, rr_tool_mv,
-	rr_tool_ping, rr_tool_rm, rr_tool_serve, rr_tool_stat, rr_tool_sync, rr_tool_top, rr_tool_xdr;
+	rr_tool_df, rr_tool_doctor, rr_tool_gateway, rr_tool_ln, rr_tool_ls, rr_tool_mkdir, rr_tool_mount,
+	rr_tool_mv, rr_tool_ping, rr_tool_rm, rr_tool_serve, rr_tool_stat, rr_tool_sync, rr_tool_top,
+	rr_tool_umount, rr_tool_xdr;
 
 /* help.c: writes the line "Usage: rpcrdma cp [OPTION]... SRC DST" of the sub-command. */
 void rr_tool_synopsis(const struct rr_tool *tool, FILE *out);
