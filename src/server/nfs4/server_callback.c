@@ -94,10 +94,11 @@ callback_way_in_use(const struct rr_nfs4_connection *connection, const struct ca
 		if (rr_container(link, struct callback_call, link)->way == way)
 			return true;
 	}
-	rr_list_for_each (link, &connection->conn.bindings) {
-		const struct rr_nfs4_binding *binding = rr_container(link, struct rr_nfs4_binding, of_conn);
+	rr_list_for_each (link, &connection->conn.associations) {
+		const struct rr_nfs4_association *association =
+			rr_container(link, struct rr_nfs4_association, of_conn);
 
-		if (binding->channels & RR_NFS4_BACK && callback_way_fits(way, binding->session))
+		if (association->channels & RR_NFS4_BACK && callback_way_fits(way, association->session))
 			return true;
 	}
 	return false;

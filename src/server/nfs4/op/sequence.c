@@ -53,7 +53,7 @@ sequence_replay(struct rr_nfs4_compound *c)
 static bool
 sequence_may_begin(const struct rr_nfs4_compound *c)
 {
-	return !rr_list_empty(&c->connection->conn.bindings) ||
+	return !rr_list_empty(&c->connection->conn.associations) ||
 	       rr_gate_some_open(c->server->gate, &c->caller);
 }
 

@@ -274,7 +274,7 @@ session_make(struct rr_nfs4_sessions *sessions, struct rr_nfs4_client *client, c
 	rr_nfs4_client_hold(client);
 	session->holders = 1;
 	session->reserved = reserved;
-	rr_list_init(&session->bindings);
+	rr_list_init(&session->associations);
 	rr_list_init(&session->probe.link);
 	rr_list_append(&client->sessions, &session->of_client);
 	client->session_count++;

@@ -10,8 +10,8 @@
  * and 18.37. No function here calls the system, as in client.h. Slots and the reply cache are in slot.h.
  *
  * Ownership: the table owns the sessions. A compound under way holds its session; a session that was
- * destroyed leaves the table at once, and is freed when its last compound lets it go. A binding belongs to
- * its session, and ends with the session or with the connection.
+ * destroyed leaves the table at once, and is freed when its last compound lets it go. An association belongs
+ * to its session, and ends with the session or with the connection.
  */
 
 /* The limits that the server sets for a session. */
@@ -25,15 +25,15 @@ struct rr_nfs4_limits {
 
 /* A connection, as the sessions see it. */
 struct rr_nfs4_conn {
-	struct rr_list bindings;      /* of this connection to sessions, one for each session */
+	struct rr_list associations;  /* of this connection to sessions, one for each session */
 	struct rr_nfs4_origin origin; /* of the clients that came by this connection */
 };
 
 /* The channels of a session; their values are those of channel_dir_from_server4. */
 enum { RR_NFS4_FORE = 1, RR_NFS4_BACK = 2 };
 
-/* A binding says to which channels of a session a connection is bound. */
-struct rr_nfs4_binding {
+/* An association says to which channels of a session a connection is bound. */
+struct rr_nfs4_association {
 	struct rr_list of_session, of_conn;
 	struct rr_nfs4_session *session;
 	struct rr_nfs4_conn *conn;
@@ -60,8 +60,8 @@ struct rr_nfs4_session {
 	channel_attrs4 fore, back;
 	/* holders: references to the session; busy: compounds under way, each in its own slot. */
 	uint32_t holders, busy;
-	struct rr_list bindings;
-	uint32_t binding_count, back_count; /* of all bindings; of those to the backchannel */
+	struct rr_list associations;
+	uint32_t association_count, back_count; /* of all associations; of those to the backchannel */
 	uint32_t cb_program;
 	/* has_cred: the client has offered a credential that the server can send callbacks with. has_sys:
 	 * that is the AUTH_SYS credential sys_uid, sys_gid; else it is AUTH_NONE. */
@@ -73,7 +73,7 @@ struct rr_nfs4_session {
 	uint64_t reserved; /* octets for slots, taken from the quota of the client */
 	struct rr_nfs4_slot *slots; /* fore.ca_maxrequests of them */
 	uint32_t minor;             /* version, of callbacks too */
-	/* The client has answered a callback since its last binding to a connection for callbacks. */
+	/* The client has answered a callback since its last association to a connection for callbacks. */
 	bool back_works;
 	struct rr_nfs4_callback probe; /* the CB_NULL that tests the backchannel */
 	/* The slots of the backchannel that the server uses; the client may offer more. */
@@ -94,7 +94,7 @@ struct rr_nfs4_sessions {
 	void (*send)(struct rr_nfs4_callback *callback);
 };
 
-enum { RR_NFS4_SESSIONS_PER_CLIENT = 32, RR_NFS4_BINDINGS_PER_SESSION = 64 };
+enum { RR_NFS4_SESSIONS_PER_CLIENT = 32, RR_NFS4_ASSOCIATIONS_PER_SESSION = 64 };
 
 /* Makes an empty table. All clients together, of which there are at most `clients`, may have `max` sessions
  * and `replies` octets of cached replies. Errors: NOMEM. */
@@ -147,22 +147,23 @@ rr_nfs4_session_ended(const struct rr_nfs4_session *session)
 	return !session->table;
 }
 
-/* ---- binding.c ---- */
+/* ---- association.c ---- */
 
 void rr_nfs4_conn_init(struct rr_nfs4_conn *conn);
-/* Ends the bindings of a connection that has ended. The clients that came by it keep their records and count
- * as clients of ended connections from now on (origin.h). */
+/* Ends the associations of a connection that has ended. The clients that came by it keep their records and
+ * count as clients of ended connections from now on (origin.h). */
 void rr_nfs4_conn_end(struct rr_nfs4_conn *conn);
 
 /* Binds the connection to these channels of the session, in addition to those that it is bound to already. If
- * the session has as many bindings as it may have, or there is no memory, the connection stays unbound. */
+ * the session has as many associations as it may have, or there is no memory, the connection stays unbound.
+ */
 void rr_nfs4_bind(struct rr_nfs4_session *session, struct rr_nfs4_conn *conn, uint32_t channels);
 /* Returns the channels of the session that the connection is bound to: RR_NFS4_FORE, RR_NFS4_BACK, both, or
  * 0. */
 uint32_t rr_nfs4_bound(const struct rr_nfs4_session *session, const struct rr_nfs4_conn *conn);
 /* Unbinds the connection from the backchannel. */
 void rr_nfs4_unbind_back(struct rr_nfs4_session *session, const struct rr_nfs4_conn *conn);
-/* Ends all bindings of a session that ends. */
+/* Ends all associations of a session that ends. */
 void rr_nfs4_unbind_all(struct rr_nfs4_session *session);
 /* Returns a connection that can carry callbacks of the session; NULL if there is no such connection. */
 struct rr_nfs4_conn *rr_nfs4_back_conn(const struct rr_nfs4_session *session);

@@ -8,116 +8,118 @@
 void
 rr_nfs4_conn_init(struct rr_nfs4_conn *conn)
 {
-	rr_list_init(&conn->bindings);
+	rr_list_init(&conn->associations);
 	rr_nfs4_origin_init(&conn->origin);
 }
 
-/* Returns the binding of this connection to this session; NULL if the connection is not bound to the
- * session. A session has few bindings; a connection may have one to each of thousands of sessions. */
-static struct rr_nfs4_binding *
-binding_find(const struct rr_nfs4_session *session, const struct rr_nfs4_conn *conn)
+/* Returns the association of this connection to this session; NULL if the connection is not bound to the
+ * session. A session has few associations; a connection may have one to each of thousands of sessions. */
+static struct rr_nfs4_association *
+association_find(const struct rr_nfs4_session *session, const struct rr_nfs4_conn *conn)
 {
-	rr_list_for_each (link, &session->bindings) {
-		struct rr_nfs4_binding *binding = rr_container(link, struct rr_nfs4_binding, of_session);
+	rr_list_for_each (link, &session->associations) {
+		struct rr_nfs4_association *association =
+			rr_container(link, struct rr_nfs4_association, of_session);
 
-		if (binding->conn == conn)
-			return binding;
+		if (association->conn == conn)
+			return association;
 	}
 	return NULL;
 }
 
-/* Unbinds the connection of the binding from the backchannel of the session; does nothing if the connection
- * is bound to the fore channel alone. If the backchannel has no other connection, it counts as untested from
- * now on: a CB_NULL will test the next connection. */
+/* Unbinds the connection of the association from the backchannel of the session; does nothing if the
+ * connection is bound to the fore channel alone. If the backchannel has no other connection, it counts as
+ * untested from now on: a CB_NULL will test the next connection. */
 static void
-binding_drop_back(struct rr_nfs4_binding *binding)
+association_drop_back(struct rr_nfs4_association *association)
 {
-	struct rr_nfs4_session *session = binding->session;
+	struct rr_nfs4_session *session = association->session;
 
-	if (!(binding->channels & RR_NFS4_BACK))
+	if (!(association->channels & RR_NFS4_BACK))
 		return;
-	binding->channels &= ~(uint32_t)RR_NFS4_BACK;
+	association->channels &= ~(uint32_t)RR_NFS4_BACK;
 	if (--session->back_count == 0)
 		session->back_works = false;
 }
 
-/* Removes a binding from its session and its connection, and frees it. */
+/* Removes an association from its session and its connection, and frees it. */
 static void
-binding_drop(struct rr_nfs4_binding *binding)
+association_drop(struct rr_nfs4_association *association)
 {
-	struct rr_nfs4_session *session = binding->session;
+	struct rr_nfs4_session *session = association->session;
 
-	binding_drop_back(binding);
-	rr_list_remove(&binding->of_session);
-	rr_list_remove(&binding->of_conn);
-	session->binding_count--;
-	rr_free(session->table->env, binding);
+	association_drop_back(association);
+	rr_list_remove(&association->of_session);
+	rr_list_remove(&association->of_conn);
+	session->association_count--;
+	rr_free(session->table->env, association);
 }
 
 void
 rr_nfs4_conn_end(struct rr_nfs4_conn *conn)
 {
-	rr_list_for_each (link, &conn->bindings)
-		binding_drop(rr_container(link, struct rr_nfs4_binding, of_conn));
+	rr_list_for_each (link, &conn->associations)
+		association_drop(rr_container(link, struct rr_nfs4_association, of_conn));
 	rr_nfs4_origin_end(&conn->origin);
 }
 
 void
 rr_nfs4_unbind_back(struct rr_nfs4_session *session, const struct rr_nfs4_conn *conn)
 {
-	struct rr_nfs4_binding *binding = binding_find(session, conn);
+	struct rr_nfs4_association *association = association_find(session, conn);
 
-	if (binding)
-		binding_drop_back(binding);
+	if (association)
+		association_drop_back(association);
 }
 
 void
 rr_nfs4_unbind_all(struct rr_nfs4_session *session)
 {
-	rr_list_for_each (link, &session->bindings)
-		binding_drop(rr_container(link, struct rr_nfs4_binding, of_session));
+	rr_list_for_each (link, &session->associations)
+		association_drop(rr_container(link, struct rr_nfs4_association, of_session));
 }
 
 void
 rr_nfs4_bind(struct rr_nfs4_session *session, struct rr_nfs4_conn *conn, uint32_t channels)
 {
-	struct rr_nfs4_binding *binding = binding_find(session, conn);
+	struct rr_nfs4_association *association = association_find(session, conn);
 
-	if (!binding && session->binding_count < RR_NFS4_BINDINGS_PER_SESSION) {
-		binding = rr_alloc(session->table->env, sizeof(*binding));
-		if (binding) {
-			binding->session = session;
-			binding->conn = conn;
-			rr_list_append(&session->bindings, &binding->of_session);
-			rr_list_append(&conn->bindings, &binding->of_conn);
-			session->binding_count++;
+	if (!association && session->association_count < RR_NFS4_ASSOCIATIONS_PER_SESSION) {
+		association = rr_alloc(session->table->env, sizeof(*association));
+		if (association) {
+			association->session = session;
+			association->conn = conn;
+			rr_list_append(&session->associations, &association->of_session);
+			rr_list_append(&conn->associations, &association->of_conn);
+			session->association_count++;
 			/* If the client's connection has ended, the client counts under this one now. */
 			rr_nfs4_origin_found(&conn->origin, &session->client->holding);
 		}
 	}
-	if (!binding)
+	if (!association)
 		return;
-	if (channels & ~binding->channels & RR_NFS4_BACK)
+	if (channels & ~association->channels & RR_NFS4_BACK)
 		session->back_count++;
-	binding->channels |= channels;
+	association->channels |= channels;
 }
 
 uint32_t
 rr_nfs4_bound(const struct rr_nfs4_session *session, const struct rr_nfs4_conn *conn)
 {
-	const struct rr_nfs4_binding *binding = binding_find(session, conn);
+	const struct rr_nfs4_association *association = association_find(session, conn);
 
-	return binding ? binding->channels : 0;
+	return association ? association->channels : 0;
 }
 
 struct rr_nfs4_conn *
 rr_nfs4_back_conn(const struct rr_nfs4_session *session)
 {
-	rr_list_for_each (link, &session->bindings) {
-		struct rr_nfs4_binding *binding = rr_container(link, struct rr_nfs4_binding, of_session);
+	rr_list_for_each (link, &session->associations) {
+		struct rr_nfs4_association *association =
+			rr_container(link, struct rr_nfs4_association, of_session);
 
-		if (binding->channels & RR_NFS4_BACK)
-			return binding->conn;
+		if (association->channels & RR_NFS4_BACK)
+			return association->conn;
 	}
 	return NULL;
 }
@@ -129,7 +131,7 @@ rr_nfs4_back_conn(const struct rr_nfs4_session *session)
  * server gets both channels, so that callbacks have one more connection to use.
  */
 static uint32_t
-binding_channels(const struct rr_nfs4_session *session, channel_dir_from_client4 direction)
+association_channels(const struct rr_nfs4_session *session, channel_dir_from_client4 direction)
 {
 	uint32_t back = session->has_cred ? RR_NFS4_BACK : 0;
 
@@ -146,7 +148,7 @@ binding_channels(const struct rr_nfs4_session *session, channel_dir_from_client4
  * connection to it: callbacks go to the client alone. A connection that SEQUENCE has bound may come from any
  * address. */
 static struct rr_nfs4_session *
-binding_session(const struct rr_nfs4_sessions *sessions, const struct rr_caller *caller,
+association_session(const struct rr_nfs4_sessions *sessions, const struct rr_caller *caller,
 	const struct rr_nfs4_conn *conn, const sessionid4 id)
 {
 	struct rr_nfs4_session *session = rr_nfs4_session_find(sessions, id);
@@ -163,16 +165,16 @@ binding_session(const struct rr_nfs4_sessions *sessions, const struct rr_caller 
  * connection already associated with the specified session has no effect, and the server MUST respond with
  * NFS4_OK, unless the client is demanding changes to the set of channels the connection is associated with.
  * If so, the server MUST return NFS4ERR_INVAL." The backchannel may still be added to the fore channel:
- * SEQUENCE binds a connection to the fore channel, and the client cannot know of that binding. If the
+ * SEQUENCE binds a connection to the fore channel, and the client cannot know of that association. If the
  * connection cannot be bound now, it fails with NFS4ERR_DELAY.
  */
 void
 rr_nfs4_bind_conn_to_session(const struct rr_nfs4_sessions *sessions, const struct rr_caller *caller,
 	struct rr_nfs4_conn *conn, const BIND_CONN_TO_SESSION4args *args, BIND_CONN_TO_SESSION4res *res)
 {
-	struct rr_nfs4_session *session = binding_session(sessions, caller, conn, args->bctsa_sessid);
+	struct rr_nfs4_session *session = association_session(sessions, caller, conn, args->bctsa_sessid);
 	BIND_CONN_TO_SESSION4resok *ok = &res->u.bctsr_resok4;
-	uint32_t channels = session ? binding_channels(session, args->bctsa_dir) : 0, bound;
+	uint32_t channels = session ? association_channels(session, args->bctsa_dir) : 0, bound;
 
 	res->bctsr_status = !session ? NFS4ERR_BADSESSION : channels == 0 ? NFS4ERR_INVAL : NFS4_OK;
 	if (res->bctsr_status != NFS4_OK)
