@@ -167,7 +167,7 @@ invariant_broken(const struct rr_carrier *carrier)
 
 	CHECK(connection->inside == 0 && !connection->closed);
 	CHECK(connection->posted <= rr_fabric_config(rr_room_in(carrier->engine)->fabric)->work_max);
-	CHECK(connection->endpoint || rr_list_empty(&connection->jobs));
+	CHECK(connection->endpoint || rr_list_empty(&connection->chains));
 	CHECK(connection->state != RR_CONNECTION_ENDED || rr_requester_idle(connection));
 	broken = broken ? broken : credits_broken(connection);
 	broken = broken ? broken : slots_broken(requester);

@@ -271,7 +271,7 @@ rr_rdma_new(struct rr_room *room, struct rr_fabric *fabric, const char *peer, bo
 	rr_task_init(&connection->task, rdma_run);
 	rr_stall_init(&connection->stall);
 	rr_trace_init(&connection->trace, &room->traces);
-	rr_list_init(&connection->jobs);
+	rr_list_init(&connection->chains);
 	rr_list_init(&connection->copied);
 	rr_list_init(&connection->exchanges);
 	rr_list_init(&connection->provided.list);

@@ -10,7 +10,7 @@
  * provider.c, and acceptor.c listens with them.
  *
  * Ownership: the connection owns its endpoint from rr_driver_connect() or rr_driver_accept() to
- * rr_driver_close(). Jobs belong to their makers. A job waits in the connection's list until all its work
+ * rr_driver_close(). Chains belong to their makers. A chain waits in the connection's list until all its work
  * requests are posted; the memory that these point to stays until they completed or the endpoint was closed.
  * The receive of an arrival belongs to the function that is given the arrival. That function returns the
  * receive by rr_driver_release(), or hands it on. */
@@ -26,17 +26,17 @@ enum { KICKS = sizeof(kick_delays) / sizeof(kick_delays[0]) };
 
 /* ---- Work requests ---- */
 
-/* Completes a job whose Send the provider copied, as its memory is no longer needed. If the job's completed()
- * may call the owner, completed() is called later: at the end of the event or of the task
+/* Completes a chain whose Send the provider copied, as its memory is no longer needed. If the chain's
+ * completed() may call the owner, completed() is called later: at the end of the event or of the task
  * (rr_connection_leave()). If the connection is in neither, the task is queued for that. */
 static void
-driver_take_copied(struct rr_connection *connection, struct rr_job *job)
+driver_take_copied(struct rr_connection *connection, struct rr_chain *chain)
 {
-	if (job->calls_nobody) {
-		job->completed(job, RR_WORK_SEND, 0);
+	if (chain->calls_nobody) {
+		chain->completed(chain, RR_WORK_SEND, 0);
 		return;
 	}
-	rr_list_append(&connection->copied, &job->link);
+	rr_list_append(&connection->copied, &chain->link);
 	if (connection->inside == 0)
 		rr_loop_defer(connection->base.engine->loop, &connection->task);
 }
@@ -47,9 +47,9 @@ rr_driver_complete(struct rr_connection *connection)
 	struct rr_list *link;
 
 	while ((link = rr_list_pop(&connection->copied))) {
-		struct rr_job *job = rr_container(link, struct rr_job, link);
+		struct rr_chain *chain = rr_container(link, struct rr_chain, link);
 
-		job->completed(job, RR_WORK_SEND, 0);
+		chain->completed(chain, RR_WORK_SEND, 0);
 	}
 }
 
@@ -72,14 +72,14 @@ driver_has_room(const struct rr_connection *connection)
 	return connection->posted < rr_fabric_config(connection->fabric)->work_max;
 }
 
-/* Posts a work request of the job. Returns 0, RR_POST_COPIED if the provider copied the request, which is
+/* Posts a work request of the chain. Returns 0, RR_POST_COPIED if the provider copied the request, which is
  * then complete and reports no completion, or an error, which aborts the connection. */
 static inline int
-driver_post(struct rr_connection *connection, struct rr_job *job, struct rr_work *work)
+driver_post(struct rr_connection *connection, struct rr_chain *chain, struct rr_work *work)
 {
 	int result;
 
-	work->cookie = job;
+	work->cookie = chain;
 	work->may_copy = true;
 	result = rr_endpoint_post(connection->endpoint, work);
 	/* RFC 8166, 4.5.4: "If a Responder is unable to construct and transmit an RPC Reply or
@@ -97,11 +97,11 @@ driver_post(struct rr_connection *connection, struct rr_job *job, struct rr_work
 	return result;
 }
 
-/* Posts the work requests that the job still has, while the endpoint has room. Returns true when all of them
- * were posted; the job is then in no list. Returns false if the endpoint has no more room. Also returns false
- * if a work request cannot be posted, which aborts the connection. */
+/* Posts the work requests that the chain still has, while the endpoint has room. Returns true when all of
+ * them were posted; the chain is then in no list. Returns false if the endpoint has no more room. Also
+ * returns false if a work request cannot be posted, which aborts the connection. */
 static bool
-driver_post_job(struct rr_connection *connection, struct rr_job *job)
+driver_post_chain(struct rr_connection *connection, struct rr_chain *chain)
 {
 	uint32_t sge_max = rr_driver_sge_max(connection->fabric);
 	struct rr_sge sges[RR_MAX_SGE];
@@ -110,68 +110,69 @@ driver_post_job(struct rr_connection *connection, struct rr_job *job)
 		struct rr_work work = { .sges = sges };
 		int result;
 
-		if (!job->next(job, &work, sges, sge_max)) {
-			rr_list_remove(&job->link);
+		if (!chain->next(chain, &work, sges, sge_max)) {
+			rr_list_remove(&chain->link);
 			return true;
 		}
-		result = driver_post(connection, job, &work);
+		result = driver_post(connection, chain, &work);
 		if (result < 0)
 			return false;
-		/* A Send is the last work request of a job. */
+		/* A Send is the last work request of a chain. */
 		if (work.kind > RR_WORK_SEND_INVALIDATE)
 			continue;
-		rr_list_remove(&job->link);
+		rr_list_remove(&chain->link);
 		if (result == RR_POST_COPIED)
-			driver_take_copied(connection, job);
+			driver_take_copied(connection, chain);
 		return true;
 	}
 	return false;
 }
 
-/* Posts the work requests of the jobs that wait, in order, as far as the endpoint has room. */
+/* Posts the work requests of the chains that wait, in order, as far as the endpoint has room. */
 static void
 driver_post_jobs(struct rr_connection *connection)
 {
-	while (connection->endpoint && !rr_list_empty(&connection->jobs)) {
-		if (!driver_post_job(connection, rr_container(connection->jobs.next, struct rr_job, link)))
+	while (connection->endpoint && !rr_list_empty(&connection->chains)) {
+		if (!driver_post_chain(
+			    connection, rr_container(connection->chains.next, struct rr_chain, link)))
 			return;
 	}
 }
 
 void
-rr_driver_submit(struct rr_connection *connection, struct rr_job *job)
+rr_driver_submit(struct rr_connection *connection, struct rr_chain *chain)
 {
 	if (!connection->endpoint)
 		return;
-	/* Most jobs have no other job in front of them, and room for all their work requests. */
-	if (rr_list_empty(&connection->jobs) && driver_post_job(connection, job))
+	/* Most chains have no other chain in front of them, and room for all their work requests. */
+	if (rr_list_empty(&connection->chains) && driver_post_chain(connection, chain))
 		return;
 	if (!connection->endpoint)
 		return;
-	rr_list_append(&connection->jobs, &job->link);
+	rr_list_append(&connection->chains, &chain->link);
 	driver_post_jobs(connection);
 }
 
 bool
 rr_driver_can_post(const struct rr_connection *connection)
 {
-	return connection->endpoint && rr_list_empty(&connection->jobs) && driver_has_room(connection);
+	return connection->endpoint && rr_list_empty(&connection->chains) && driver_has_room(connection);
 }
 
 void
-rr_driver_post(struct rr_connection *connection, struct rr_job *job, struct rr_work *work)
+rr_driver_post(struct rr_connection *connection, struct rr_chain *chain, struct rr_work *work)
 {
-	/* Only a Send is complete here for its job: an RDMA Read is never copied. */
-	if (driver_post(connection, job, work) == RR_POST_COPIED)
-		driver_take_copied(connection, job);
+	/* Only a Send is complete here for its chain: an RDMA Read is never copied. */
+	if (driver_post(connection, chain, work) == RR_POST_COPIED)
+		driver_take_copied(connection, chain);
 }
 
-/* Is called when a work request completed: calls completed() of its job, then posts work requests that
+/* Is called when a work request completed: calls completed() of its chain, then posts work requests that
  * wait. */
 static void
 driver_completed(struct rr_connection *connection, const struct rr_event *event)
 {
-	struct rr_job *job = event->cookie;
+	struct rr_chain *chain = event->cookie;
 
 	connection->posted--;
 	rr_stall_completed(connection);
@@ -179,7 +180,7 @@ driver_completed(struct rr_connection *connection, const struct rr_event *event)
 		rr_log_peer(rr_loop_peer_log(connection->base.engine->loop), connection->base.peer,
 			"%s: a work request failed: %s", connection->base.peer,
 			rpcrdma_strerror(event->status));
-	job->completed(job, event->work, event->status);
+	chain->completed(chain, event->work, event->status);
 	driver_post_jobs(connection);
 }
 
@@ -358,8 +359,8 @@ rr_driver_close(struct rr_connection *connection)
 	rr_loop_disarm(connection->base.engine->loop, &connection->kick);
 	rr_loop_disarm(connection->base.engine->loop, &connection->negotiation.timer);
 	rr_stall_end(connection);
-	while ((link = rr_list_pop(&connection->jobs)))
-		; /* the makers of the jobs free them, also those in `copied` */
+	while ((link = rr_list_pop(&connection->chains)))
+		; /* the makers of the chains free them, also those in `copied` */
 	while ((link = rr_list_pop(&connection->copied)))
 		;
 	rr_endpoint_close(connection->endpoint);

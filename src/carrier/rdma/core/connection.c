@@ -33,7 +33,7 @@ rr_connection_set_state(struct rr_connection *connection, enum rr_connection_sta
 void
 rr_connection_leave(struct rr_connection *connection)
 {
-	/* The completed() of these jobs may call the owner, so the count goes down only afterwards. */
+	/* The completed() of these chains may call the owner, so the count goes down only afterwards. */
 	if (connection->inside == 1 && !rr_list_empty(&connection->copied))
 		rr_driver_complete(connection);
 	connection->inside--;

@@ -25,19 +25,19 @@
  * the owner must not be called any more. */
 struct rr_connection;
 
-/* A job is a sequence of work requests that belong together. They are posted in order, as the endpoint has
- * room for them. A Send is the last work request of its job. */
-struct rr_job {
+/* A chain is a sequence of work requests that belong together. They are posted in order, as the endpoint has
+ * room for them. A Send is the last work request of its chain. */
+struct rr_chain {
 	/* Fills in the next work request with at most sge_max sges; false: there are no more. */
-	bool (*next)(struct rr_job *job, struct rr_work *work, struct rr_sge *sges, uint32_t sge_max);
-	/* Is called when a work request of the job completed: status is 0, or the error. With the last of
-	 * these calls the job may be freed. */
-	void (*completed)(struct rr_job *job, enum rr_work_kind kind, int status);
+	bool (*next)(struct rr_chain *chain, struct rr_work *work, struct rr_sge *sges, uint32_t sge_max);
+	/* Is called when a work request of the chain completed: status is 0, or the error. With the last of
+	 * these calls the chain may be freed. */
+	void (*completed)(struct rr_chain *chain, enum rr_work_kind kind, int status);
 	/* If the provider copies the Send, completed() may be called before rr_driver_submit() returns. true:
 	 * completed() then does not call the owner of the connection. false: it may call the owner, so the
 	 * driver calls it later, at the end of the event or task. */
 	bool calls_nobody;
-	struct rr_list link; /* in the connection's `jobs` while work requests are not posted; then in
+	struct rr_list link; /* in the connection's `chains` while work requests are not posted; then in
 				`copied`, if the provider copied the Send */
 };
 
@@ -135,8 +135,8 @@ struct rr_connection {
 
 	struct rr_trace trace;
 
-	struct rr_list jobs;   /* that have work requests not yet posted */
-	struct rr_list copied; /* jobs whose Send the provider copied and whose completed() is due */
+	struct rr_list chains; /* that have work requests not yet posted */
+	struct rr_list copied; /* chains whose Send the provider copied and whose completed() is due */
 	uint32_t posted;       /* work requests that are posted and not completed */
 	struct rr_stall stall;
 	/* Expires if the first reply is late: the peer then gets an empty frame (driver.c). kicks counts
@@ -240,17 +240,17 @@ int rr_driver_accept(struct rr_connection *connection, struct rr_endpoint *endpo
 /* Returns how many Receives each connection posts at its beginning. */
 uint32_t rr_driver_receives(const struct rpcrdma_engine *engine);
 
-/* Posts the job's work requests, as far as the endpoint has room, and the rest as other work requests
+/* Posts the chain's work requests, as far as the endpoint has room, and the rest as other work requests
  * complete. Has no effect if the endpoint is closed: completed() is then never called. */
-void rr_driver_submit(struct rr_connection *connection, struct rr_job *job);
+void rr_driver_submit(struct rr_connection *connection, struct rr_chain *chain);
 
-/* rr_driver_post() posts the only work request that a job has left; the job is in no list. The caller has
- * filled in what is posted, but not the cookie, and has found that rr_driver_can_post(): that no other job
+/* rr_driver_post() posts the only work request that a chain has left; the chain is in no list. The caller has
+ * filled in what is posted, but not the cookie, and has found that rr_driver_can_post(): that no other chain
  * waits for room, and there is room for this work request. */
 bool rr_driver_can_post(const struct rr_connection *connection);
-void rr_driver_post(struct rr_connection *connection, struct rr_job *job, struct rr_work *work);
+void rr_driver_post(struct rr_connection *connection, struct rr_chain *chain, struct rr_work *work);
 
-/* Calls completed() of the jobs whose Send the provider copied. This may call the owner. */
+/* Calls completed() of the chains whose Send the provider copied. This may call the owner. */
 void rr_driver_complete(struct rr_connection *connection);
 
 /* Registers memory for access by the peer, and counts the registration. Returns 0, the provider's error, or
@@ -288,7 +288,7 @@ uint64_t rr_driver_moved(const struct rr_connection *connection);
  * first message. Does nothing if the timer is armed, or if the peer got such a frame already. */
 void rr_driver_watch_first_reply(struct rr_connection *connection);
 /* rr_driver_disconnect() ends the connection in good order; its end is reported as an event.
- * rr_driver_close() closes the endpoint at once and forgets all jobs; their completed() is not called. */
+ * rr_driver_close() closes the endpoint at once and forgets all chains; their completed() is not called. */
 void rr_driver_disconnect(struct rr_connection *connection);
 void rr_driver_close(struct rr_connection *connection);
 

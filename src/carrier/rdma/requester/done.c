@@ -9,7 +9,7 @@
 struct done {
 	struct rr_connection *connection;
 	struct rr_list link;
-	struct rr_job job;
+	struct rr_chain chain;
 	bool posted, owes_receive;
 	uint32_t handle;
 	uint8_t header[RR_RDMA_FIXED_SIZE];
@@ -20,9 +20,9 @@ struct done {
  * Invalidation support is indicated by both peers, messages carrying pull completion messages SHOULD be
  * transmitted using RDMA Send With Invalidate", and if not, they "MUST be transmitted using RDMA Send". */
 static bool
-done_next_work(struct rr_job *job, struct rr_work *work, struct rr_sge *sges, uint32_t sge_max)
+done_next_work(struct rr_chain *chain, struct rr_work *work, struct rr_sge *sges, uint32_t sge_max)
 {
-	struct done *done = rr_container(job, struct done, job);
+	struct done *done = rr_container(chain, struct done, chain);
 
 	(void)sge_max;
 	if (done->posted)
@@ -41,16 +41,17 @@ done_end(struct done *done)
 {
 	rr_list_remove(&done->link);
 	rr_list_remove(
-		&done->job.link); /* if the queue was full, the job still waits in the connection's list */
+		&done->chain
+			 .link); /* if the queue was full, the chain still waits in the connection's list */
 	rr_cache_put(&done->connection->room->dones, done);
 }
 
 /* Is called when the Send of the RDMA_DONE completed: posts the Receive again that the reply used up, if
  * that was put off until now, and frees the RDMA_DONE. */
 static void
-done_completed(struct rr_job *job, enum rr_work_kind kind, int status)
+done_completed(struct rr_chain *chain, enum rr_work_kind kind, int status)
 {
-	struct done *done = rr_container(job, struct done, job);
+	struct done *done = rr_container(chain, struct done, chain);
 
 	(void)kind;
 	(void)status;
@@ -98,14 +99,14 @@ rr_done_send(struct rr_connection *connection, uint32_t xid, uint32_t handle, bo
 	if (connection->thresholds[RR_RPCRDMA_VERSION_2 - 1].remote_invalidation)
 		done->handle = handle;
 	RR_PROBE(done_sent, connection->base.peer, xid, done->handle);
-	done->job.next = done_next_work;
-	done->job.completed = done_completed;
-	done->job.calls_nobody = true;
-	rr_list_init(&done->job.link);
+	done->chain.next = done_next_work;
+	done->chain.completed = done_completed;
+	done->chain.calls_nobody = true;
+	rr_list_init(&done->chain.link);
 	rr_list_append(&connection->requester.dones, &done->link);
 	done_put_header(done, xid);
 	connection->base.counters.done_sent++;
-	rr_driver_submit(connection, &done->job);
+	rr_driver_submit(connection, &done->chain);
 }
 
 void

@@ -215,12 +215,12 @@ marshal_make_send(struct rr_slot *slot, struct rr_work *work)
 	work->sge_count = slot->sge_count;
 }
 
-/* Fills in the Send of the slot's call, the only work request of its job. Returns false if the Send was
+/* Fills in the Send of the slot's call, the only work request of its chain. Returns false if the Send was
  * posted already. */
 static bool
-marshal_next_work(struct rr_job *job, struct rr_work *work, struct rr_sge *sges, uint32_t sge_max)
+marshal_next_work(struct rr_chain *chain, struct rr_work *work, struct rr_sge *sges, uint32_t sge_max)
 {
-	struct rr_slot *slot = rr_container(job, struct rr_slot, job);
+	struct rr_slot *slot = rr_container(chain, struct rr_slot, chain);
 
 	(void)sges;
 	(void)sge_max;
@@ -237,11 +237,11 @@ marshal_submit(struct rr_connection *connection, struct rr_slot *slot)
 	struct rr_work work;
 
 	if (!rr_driver_can_post(connection)) {
-		rr_driver_submit(connection, &slot->job);
+		rr_driver_submit(connection, &slot->chain);
 		return;
 	}
 	marshal_make_send(slot, &work);
-	rr_driver_post(connection, &slot->job, &work);
+	rr_driver_post(connection, &slot->chain, &work);
 }
 
 /* Counts the reason why a call has chunks, or offers chunks for its reply. */
@@ -294,7 +294,7 @@ rr_slot_send(struct rr_connection *connection, struct rr_transaction *transactio
 	rr_slot_set_state(slot, RR_SLOT_QUEUED);
 	slot->revoked = false;
 	slot->held.receive = NULL;
-	slot->job.next = marshal_next_work;
+	slot->chain.next = marshal_next_work;
 	slot->reply_memory = reply_memory;
 	slot->provided = provided;
 	slot->region_count = slot->read_octets = 0;

@@ -15,7 +15,7 @@ struct rr_pull {
 	uint64_t arrived;          /* ns: rr_loop_now() */
 	struct rr_read_chunks chunks;
 	struct rr_fetch fetch;
-	struct rr_job job;
+	struct rr_chain chain;
 	struct rr_pool_waiter waiter;
 	struct rr_timer patience; /* armed while the pull waits for memory */
 	bool failed;              /* an RDMA Read failed */
@@ -56,7 +56,7 @@ pull_free(struct rr_pull *pull)
 	struct rr_slot *slot = pull->slot;
 
 	rr_list_remove(&pull->waiter.link);
-	rr_list_remove(&pull->job.link);
+	rr_list_remove(&pull->chain.link);
 	rr_loop_disarm(slot->connection->base.engine->loop, &pull->patience);
 	slot->pull = NULL;
 	rr_cache_put(&slot->connection->room->pulls, pull);
@@ -79,22 +79,22 @@ pull_conclude(struct rr_pull *pull, int error)
 
 /* ---- Reading ---- */
 
-/* Is the next() of the job that reads a reply: fills in the next RDMA Read. Returns false if there are no
+/* Is the next() of the chain that reads a reply: fills in the next RDMA Read. Returns false if there are no
  * more. */
 static bool
-pull_next_read(struct rr_job *job, struct rr_work *work, struct rr_sge *sges, uint32_t sge_max)
+pull_next_read(struct rr_chain *chain, struct rr_work *work, struct rr_sge *sges, uint32_t sge_max)
 {
 	(void)sge_max;
-	return rr_fetch_next(&rr_container(job, struct rr_pull, job)->fetch, work, sges);
+	return rr_fetch_next(&rr_container(chain, struct rr_pull, chain)->fetch, work, sges);
 }
 
 /* Is called when an RDMA Read of the reply completed. After the last RDMA Read, sends the RDMA_DONE and ends
  * the call with the reply. If one of the RDMA Reads failed, only sends the RDMA_DONE; the call then ends with
  * the connection. */
 static void
-pull_read_completed(struct rr_job *job, enum rr_work_kind kind, int status)
+pull_read_completed(struct rr_chain *chain, enum rr_work_kind kind, int status)
 {
-	struct rr_pull *pull = rr_container(job, struct rr_pull, job);
+	struct rr_pull *pull = rr_container(chain, struct rr_pull, chain);
 
 	(void)kind;
 	pull->failed |= status != 0;
@@ -123,7 +123,7 @@ pull_fetch(struct rr_pull *pull)
 	if (slot->pulled_memory) {
 		rr_loop_disarm(engine->loop, &pull->patience);
 		pull->fetch = rr_fetch(&pull->arrival.lists, &pull->chunks, slot->pulled_memory);
-		rr_driver_submit(slot->connection, &pull->job);
+		rr_driver_submit(slot->connection, &pull->chain);
 		return;
 	}
 	if (rr_pool_is_idle(engine->pool))
@@ -176,11 +176,11 @@ pull_make(struct rr_slot *slot, const struct rr_arrival *arrival)
 	rr_rdma_copy_lists(&pull->arrival.lists,
 		&arrival->lists); /* the arrays of the copy are as large as those of the arrival */
 	pull->waiter.wake = pull_woken;
-	pull->job.next = pull_next_read;
-	pull->job.completed = pull_read_completed;
-	pull->job.calls_nobody = false;
+	pull->chain.next = pull_next_read;
+	pull->chain.completed = pull_read_completed;
+	pull->chain.calls_nobody = false;
 	rr_list_init(&pull->waiter.link);
-	rr_list_init(&pull->job.link);
+	rr_list_init(&pull->chain.link);
 	rr_timer_init(&pull->patience, pull_expired);
 	slot->pull = pull;
 	return pull;

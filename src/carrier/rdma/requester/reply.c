@@ -456,12 +456,12 @@ slot_event(struct rr_slot *slot, enum rr_slot_event event, const struct rr_arriv
 }
 
 void
-rr_slot_completed(struct rr_job *job, enum rr_work_kind kind, int status)
+rr_slot_completed(struct rr_chain *chain, enum rr_work_kind kind, int status)
 {
 	(void)kind;
 	/* A Send that failed ends the connection, and the end of the connection frees its slots. */
 	if (!status)
-		slot_event(rr_container(job, struct rr_slot, job), RR_SLOT_COMPLETED, NULL);
+		slot_event(rr_container(chain, struct rr_slot, chain), RR_SLOT_COMPLETED, NULL);
 }
 
 void

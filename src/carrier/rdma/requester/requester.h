@@ -43,7 +43,7 @@ struct rr_slot {
 	struct rr_map_link by_xid; /* while the slot is not free */
 	struct rr_transaction *transaction; /* NULL once the call was cancelled */
 	uint32_t version;                   /* of the call's header */
-	struct rr_job job;                  /* the Send */
+	struct rr_chain chain;              /* the Send */
 	enum rr_slot_state state;
 	bool revoked;         /* the peer has no access any more, but the handles are still valid */
 	struct rr_pull *pull; /* the reading of the reply, if that lies in a Read chunk of the peer */
@@ -123,9 +123,9 @@ void rr_slot_retry(struct rr_slot *slot, uint8_t *receive);
  * receive, the Receive buffer of the answer. */
 void rr_slot_finish(struct rr_slot *slot, int error, uint8_t *receive);
 
-/* Is called when a work request of the slot's job completed. If it is the Send of the call, an answer that
+/* Is called when a work request of the slot's chain completed. If it is the Send of the call, an answer that
  * came before is taken now. */
-typedef void rr_slot_completed_function(struct rr_job *job, enum rr_work_kind kind, int status);
+typedef void rr_slot_completed_function(struct rr_chain *chain, enum rr_work_kind kind, int status);
 rr_slot_completed_function rr_slot_completed;
 
 /* Makes as many slots as calls may be under way. completed is called with each completion of their Sends.

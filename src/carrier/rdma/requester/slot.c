@@ -25,8 +25,8 @@ rr_slots_make(struct rr_connection *connection, rr_slot_completed_function *comp
 		struct rr_slot *slot = &requester->slots[i];
 
 		slot->connection = connection;
-		slot->job.completed = completed;
-		slot->job.calls_nobody = true;
+		slot->chain.completed = completed;
+		slot->chain.calls_nobody = true;
 		slot->buffer = requester->buffers + (size_t)i * size;
 		slot->held.lists = (struct rr_chunk_lists){
 			.writes = slot->held_writes,
@@ -35,7 +35,7 @@ rr_slots_make(struct rr_connection *connection, rr_slot_completed_function *comp
 			.segment_max = RR_SLOT_OFFERS,
 		};
 		rr_list_init(&slot->link);
-		rr_list_init(&slot->job.link);
+		rr_list_init(&slot->chain.link);
 		rr_list_append(&requester->free, &slot->link);
 	}
 	return 0;
@@ -77,7 +77,7 @@ rr_slot_release(struct rr_slot *slot)
 		rr_slot_invalidate(slot);
 	rr_driver_release(slot->connection->fabric, slot->held.receive);
 	slot->held.receive = NULL;
-	rr_list_remove(&slot->job.link);
+	rr_list_remove(&slot->chain.link);
 	rr_map_remove(&requester->by_xid, &slot->by_xid);
 	rr_list_unlink(&slot->link);
 	rr_list_append(&requester->free, &slot->link);

@@ -32,7 +32,7 @@ inbound_make(struct rr_room *room)
 	inbound->engine = room->base.engine;
 	rr_list_init(&inbound->link);
 	rr_list_init(&inbound->waiter.link);
-	rr_list_init(&inbound->job.link);
+	rr_list_init(&inbound->chain.link);
 	rr_task_init(&inbound->task, inbound_finish_without_send);
 	return inbound;
 }
@@ -104,7 +104,7 @@ rr_inbound_free(struct rr_inbound *inbound)
 	rr_inbound_answered(inbound);
 	rr_list_remove(&inbound->link);
 	rr_list_remove(&inbound->waiter.link);
-	rr_list_remove(&inbound->job.link);
+	rr_list_remove(&inbound->chain.link);
 	rr_driver_release(inbound->fabric, inbound->receive);
 	if (room->exchange_count < KEPT_MAX) {
 		room->exchange_count++;

@@ -21,12 +21,12 @@ enum { CREDIT_AT = 8 };
 
 /* Is called when a work request of the answer completed, also if it failed or was flushed. */
 static void
-respond_completed(struct rr_job *job, enum rr_work_kind kind, int status)
+respond_completed(struct rr_chain *chain, enum rr_work_kind kind, int status)
 {
 	(void)status;
 	/* RDMA Writes are in front of the Send: the completion of the Send decides. */
 	if (kind != RR_WORK_WRITE)
-		rr_inbound_event(rr_container(job, struct rr_inbound, job), RR_INBOUND_SENT);
+		rr_inbound_event(rr_container(chain, struct rr_inbound, chain), RR_INBOUND_SENT);
 }
 
 /* Returns the first segment that is not empty, or NULL if all segments of the chunk are empty. */
@@ -244,9 +244,9 @@ respond_next_transfer(struct rr_inbound *inbound)
 /* Fills in the next work request of the answer: the RDMA Writes, one after the other, then the Send. Returns
  * false if the Send was filled in before. */
 static bool
-respond_next_work(struct rr_job *job, struct rr_work *work, struct rr_sge *sges, uint32_t sge_max)
+respond_next_work(struct rr_chain *chain, struct rr_work *work, struct rr_sge *sges, uint32_t sge_max)
 {
-	struct rr_inbound *inbound = rr_container(job, struct rr_inbound, job);
+	struct rr_inbound *inbound = rr_container(chain, struct rr_inbound, chain);
 
 	while (inbound->transfer.chunk) {
 		if (rr_transfer_next(&inbound->transfer, work, sges, sge_max))
@@ -293,15 +293,15 @@ respond_grant(struct rr_connection *connection, uint32_t credits)
 static void
 respond_begin(struct rr_inbound *inbound)
 {
-	inbound->job.completed = respond_completed;
-	/* The job may still be in the connection's list: it read the Read chunks of the call, and leaves the
-	 * list only when it is asked for one more work request and has none. */
-	rr_list_remove(&inbound->job.link);
+	inbound->chain.completed = respond_completed;
+	/* The chain may still be in the connection's list: it read the Read chunks of the call, and leaves
+	 * the list only when it is asked for one more work request and has none. */
+	rr_list_remove(&inbound->chain.link);
 	if (inbound->receive)
 		respond_grant(inbound->connection, respond_credits_for(inbound));
 }
 
-/* Begins to send the answer that the plan describes: submits its RDMA Writes and its Send as a job. */
+/* Begins to send the answer that the plan describes: submits its RDMA Writes and its Send as a chain. */
 static void
 respond_answer(struct rr_inbound *inbound)
 {
@@ -310,9 +310,9 @@ respond_answer(struct rr_inbound *inbound)
 	inbound->transfer.chunk = NULL;
 	if (inbound->plan.reduced != 0 || inbound->plan.form == RR_REPLY_LONG)
 		respond_next_transfer(inbound);
-	inbound->job.next = respond_next_work;
+	inbound->chain.next = respond_next_work;
 	respond_begin(inbound);
-	rr_driver_submit(inbound->connection, &inbound->job);
+	rr_driver_submit(inbound->connection, &inbound->chain);
 }
 
 int
@@ -491,7 +491,7 @@ respond_plain(struct rr_inbound *inbound, const struct rpcrdma_message *reply)
 	counters->replies++;
 	counters->inline_messages++;
 	counters->octets_inline += reply->length;
-	rr_driver_post(inbound->connection, &inbound->job, &work);
+	rr_driver_post(inbound->connection, &inbound->chain, &work);
 }
 
 void

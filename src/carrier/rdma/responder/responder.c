@@ -124,21 +124,21 @@ responder_deliver(struct rr_inbound *inbound)
 
 /* ---- Pulling ---- */
 
-/* Is the next() of the job that pulls the Read chunks of a call: fills in the next RDMA Read. Returns false
+/* Is the next() of the chain that pulls the Read chunks of a call: fills in the next RDMA Read. Returns false
  * if there are no more. */
 static bool
-responder_next_read(struct rr_job *job, struct rr_work *work, struct rr_sge *sges, uint32_t sge_max)
+responder_next_read(struct rr_chain *chain, struct rr_work *work, struct rr_sge *sges, uint32_t sge_max)
 {
 	(void)sge_max;
-	return rr_fetch_next(&rr_container(job, struct rr_inbound, job)->fetch, work, sges);
+	return rr_fetch_next(&rr_container(chain, struct rr_inbound, chain)->fetch, work, sges);
 }
 
 /* Is called when an RDMA Read of the call's chunks completed. After the last of them the call is
  * delivered. */
 static void
-responder_read_completed(struct rr_job *job, enum rr_work_kind kind, int status)
+responder_read_completed(struct rr_chain *chain, enum rr_work_kind kind, int status)
 {
-	struct rr_inbound *inbound = rr_container(job, struct rr_inbound, job);
+	struct rr_inbound *inbound = rr_container(chain, struct rr_inbound, chain);
 
 	(void)kind;
 	/* RFC 8166, 4.5.3: "RDMA operational errors are typically fatal to the connection." A call whose RDMA
@@ -155,14 +155,14 @@ responder_submit(struct rr_inbound *inbound)
 	struct rr_sge sge;
 	struct rr_work work = { .sges = &sge };
 
-	inbound->job.next = responder_next_read;
-	inbound->job.completed = responder_read_completed;
+	inbound->chain.next = responder_next_read;
+	inbound->chain.completed = responder_read_completed;
 	if (inbound->fetch.left > 1 || !rr_driver_can_post(inbound->connection)) {
-		rr_driver_submit(inbound->connection, &inbound->job);
+		rr_driver_submit(inbound->connection, &inbound->chain);
 		return;
 	}
 	rr_fetch_next(&inbound->fetch, &work, &sge);
-	rr_driver_post(inbound->connection, &inbound->job, &work);
+	rr_driver_post(inbound->connection, &inbound->chain, &work);
 }
 
 /* Takes pool memory for the Read chunks of the call and begins to read the chunks. If there is no memory, the

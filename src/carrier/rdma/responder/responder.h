@@ -55,7 +55,7 @@ struct rr_inbound {
 	struct rpcrdma_item items[RR_MESSAGE_ITEMS]; /* of the call; later of the reply */
 
 	/* What follows is for the answer. */
-	struct rr_job job;
+	struct rr_chain chain;
 	struct rpcrdma_message reply;
 	struct rr_reply_plan plan;
 	struct rr_piece item;        /* the item that is being written; transfer points to it */
