@@ -73,8 +73,8 @@ struct rr_transaction {
 
 	/* What follows belongs to the carrier. */
 	struct rr_list link;
-	void *slot; /* the carrier's state of the call; NULL: it has none */
-	int error;  /* why the call failed, if its done() is still due */
+	void *outbound; /* the carrier's state of the call; NULL: it has none */
+	int error;      /* why the call failed, if its done() is still due */
 };
 
 /* An exchange is the responder's side of one call, which has arrived whole, with its Read chunks pulled. The

@@ -6,7 +6,7 @@
 
 #include "base/checked.h"
 
-/* The slots that the table begins with; handles have room for as many even where max is smaller. */
+/* The entries that the table begins with; handles have room for as many even where max is smaller. */
 enum { SIZE_LEAST = 8 };
 
 /* The handles begin and grow at random (regions.h says how), so that a peer cannot guess those of other
@@ -14,46 +14,46 @@ enum { SIZE_LEAST = 8 };
 void
 rr_regions_init(struct rr_regions *regions, const struct rr_env *env, uint32_t max)
 {
-	uint32_t slots = SIZE_LEAST;
+	uint32_t entries = SIZE_LEAST;
 
-	while (slots < max && slots < UINT32_C(1) << 24)
-		slots <<= 1;
-	*regions = (struct rr_regions){ .env = env, .max = max < slots ? max : slots };
-	regions->slot_mask = slots - 1;
+	while (entries < max && entries < UINT32_C(1) << 24)
+		entries <<= 1;
+	*regions = (struct rr_regions){ .env = env, .max = max < entries ? max : entries };
+	regions->entry_mask = entries - 1;
 	regions->first_free = RR_REGIONS_NONE;
-	regions->disguise = rr_random_u32(env) & regions->slot_mask;
-	regions->generation = rr_random_u32(env) & ~regions->slot_mask;
+	regions->disguise = rr_random_u32(env) & regions->entry_mask;
+	regions->generation = rr_random_u32(env) & ~regions->entry_mask;
 	/* The step is an odd multiple of the lowest bit of a generation, so that all generations come before
 	 * any comes again. */
-	regions->step = (rr_random_u32(env) | 1) * slots;
+	regions->step = (rr_random_u32(env) | 1) * entries;
 }
 
 void
 rr_regions_destroy(struct rr_regions *regions)
 {
-	rr_free(regions->env, regions->slots);
-	regions->slots = NULL;
+	rr_free(regions->env, regions->entries);
+	regions->entries = NULL;
 	regions->size = regions->count = 0;
 	regions->first_free = RR_REGIONS_NONE;
 }
 
-/* Doubles the number of entries (slots) of the table, all of which have regions: the new ones are free, and
+/* Doubles the number of entries (entries) of the table, all of which have regions: the new ones are free, and
  * are used in their order. Errors: LIMIT (the table may have no more regions), NOMEM. */
 static int
 regions_grow(struct rr_regions *regions)
 {
 	const struct rr_env *env = regions->env;
 	uint32_t size = regions->size ? regions->size * 2 : SIZE_LEAST;
-	struct rr_region_slot *slots;
+	struct rr_region_entry *entries;
 
 	if (regions->count == regions->max)
 		return -RPCRDMA_ERR_LIMIT;
-	slots = env->realloc(env->ctx, regions->slots, size * sizeof(*slots));
-	if (!slots)
+	entries = env->realloc(env->ctx, regions->entries, size * sizeof(*entries));
+	if (!entries)
 		return -RPCRDMA_ERR_NOMEM;
 	for (uint32_t i = regions->size; i < size; i++)
-		slots[i] = (struct rr_region_slot){ .next_free = i + 1 < size ? i + 1 : RR_REGIONS_NONE };
-	regions->slots = slots;
+		entries[i] = (struct rr_region_entry){ .next_free = i + 1 < size ? i + 1 : RR_REGIONS_NONE };
+	regions->entries = entries;
 	regions->first_free = regions->size;
 	regions->last_free = size - 1;
 	regions->size = size;
@@ -91,57 +91,57 @@ rr_regions_add(
 	struct rr_regions *regions, void *addr, uint32_t length, unsigned access, struct rr_region *region)
 {
 	uint32_t number = regions->first_free;
-	struct rr_region_slot *slot;
+	struct rr_region_entry *entry;
 
 	if (number == RR_REGIONS_NONE)
 		return regions_add_grown(regions, addr, length, access, region);
 	if (regions->count == regions->max)
 		return -RPCRDMA_ERR_LIMIT;
-	slot = &regions->slots[number];
-	regions->first_free = slot->next_free;
+	entry = &regions->entries[number];
+	regions->first_free = entry->next_free;
 	regions->count++;
-	slot->handle = regions_new_handle(regions, number);
-	slot->length = length;
-	slot->addr = addr;
+	entry->handle = regions_new_handle(regions, number);
+	entry->length = length;
+	entry->addr = addr;
 	/* The offset differs from region to region, is far from 2^64, and keeps the place within the page. */
-	slot->offset = (uint64_t)slot->handle << 12 | ((uintptr_t)addr & 0xfff);
-	slot->access = (uint8_t)access;
-	slot->valid = true;
-	slot->revoked = false;
-	*region = (struct rr_region){ .handle = slot->handle, .length = length, .offset = slot->offset };
+	entry->offset = (uint64_t)entry->handle << 12 | ((uintptr_t)addr & 0xfff);
+	entry->access = (uint8_t)access;
+	entry->valid = true;
+	entry->revoked = false;
+	*region = (struct rr_region){ .handle = entry->handle, .length = length, .offset = entry->offset };
 	return 0;
 }
 
 void
 rr_regions_remove(struct rr_regions *regions, uint32_t handle)
 {
-	struct rr_region_slot *slot = rr_regions_slot_of(regions, handle);
+	struct rr_region_entry *entry = rr_regions_entry_of(regions, handle);
 	uint32_t number;
 
-	if (!slot)
+	if (!entry)
 		return;
-	number = (uint32_t)(slot - regions->slots);
-	slot->handle = 0;
-	slot->next_free = RR_REGIONS_NONE;
+	number = (uint32_t)(entry - regions->entries);
+	entry->handle = 0;
+	entry->next_free = RR_REGIONS_NONE;
 	/* The entry becomes the last of the free ones, so that it is used again as late as possible. */
 	if (regions->first_free == RR_REGIONS_NONE)
 		regions->first_free = number;
 	else
-		regions->slots[regions->last_free].next_free = number;
+		regions->entries[regions->last_free].next_free = number;
 	regions->last_free = number;
 	regions->count--;
 }
 
 enum rr_region_fault
-rr_regions_fault(const struct rr_region_slot *slot, uint64_t offset, uint32_t length)
+rr_regions_fault(const struct rr_region_entry *entry, uint64_t offset, uint32_t length)
 {
 	uint64_t end;
 
-	if (!slot || !slot->valid)
-		return slot && slot->revoked ? RR_REGION_REVOKED : RR_REGION_UNKNOWN;
+	if (!entry || !entry->valid)
+		return entry && entry->revoked ? RR_REGION_REVOKED : RR_REGION_UNKNOWN;
 	if (!rr_add_u64(offset, length, &end))
 		return RR_REGION_WRAP;
-	if (offset < slot->offset || end > slot->offset + slot->length)
+	if (offset < entry->offset || end > entry->offset + entry->length)
 		return RR_REGION_BOUNDS;
 	return RR_REGION_RIGHTS;
 }
@@ -149,26 +149,26 @@ rr_regions_fault(const struct rr_region_slot *slot, uint64_t offset, uint32_t le
 bool
 rr_regions_has(const struct rr_regions *regions, uint32_t handle)
 {
-	return rr_regions_slot_of(regions, handle);
+	return rr_regions_entry_of(regions, handle);
 }
 
 void
 rr_regions_invalidate(struct rr_regions *regions, uint32_t handle)
 {
-	struct rr_region_slot *slot = rr_regions_slot_of(regions, handle);
+	struct rr_region_entry *entry = rr_regions_entry_of(regions, handle);
 
-	if (slot)
-		slot->valid = false;
+	if (entry)
+		entry->valid = false;
 }
 
 void
 rr_regions_revoke(struct rr_regions *regions, uint32_t handle)
 {
-	struct rr_region_slot *slot = rr_regions_slot_of(regions, handle);
+	struct rr_region_entry *entry = rr_regions_entry_of(regions, handle);
 
-	if (slot) {
-		slot->valid = false;
-		slot->revoked = true;
+	if (entry) {
+		entry->valid = false;
+		entry->revoked = true;
 	}
 }
 
@@ -184,13 +184,13 @@ rr_regions_explain(const struct rr_regions *regions, uint32_t handle, uint64_t o
 		[RR_REGION_RIGHTS] = "the region was not registered for that",
 		[RR_REGION_REVOKED] = "its call was cancelled, and access to the region was ended",
 	};
-	const struct rr_region_slot *slot = rr_regions_slot_of(regions, handle);
+	const struct rr_region_entry *entry = rr_regions_entry_of(regions, handle);
 	int n = snprintf(text->text, sizeof(text->text),
 		"handle 0x%08" PRIx32 ", offset 0x%" PRIx64 ", length %" PRIu32 ": %s", handle, offset,
 		length, reasons[fault]);
 
-	if (slot && slot->valid && n > 0 && (size_t)n < sizeof(text->text))
+	if (entry && entry->valid && n > 0 && (size_t)n < sizeof(text->text))
 		snprintf(text->text + n, sizeof(text->text) - (size_t)n,
-			" (offset 0x%" PRIx64 ", length %" PRIu32 ")", slot->offset, slot->length);
+			" (offset 0x%" PRIx64 ", length %" PRIu32 ")", entry->offset, entry->length);
 	return text->text;
 }

@@ -7,12 +7,12 @@
 /*
  * The registered regions of one endpoint, by handle.
  *
- * A handle has the number of its slot in the low bits, masked with a random number, and above them a count of
- * registrations that starts and steps at random: a table of 1024 regions does not give the same handle twice
- * in four million registrations. Free slots are used again in the order in which they became free.
+ * A handle has the number of its entry in the low bits, masked with a random number, and above them a count
+ * of registrations that starts and steps at random: a table of 1024 regions does not give the same handle
+ * twice in four million registrations. Free entries are used again in the order in which they became free.
  */
-/* A slot of the table: a region, or free. */
-struct rr_region_slot {
+/* An entry of the table: a region, or free. */
+struct rr_region_entry {
 	uint32_t handle; /* 0: free */
 	uint32_t length;
 	uint8_t *addr;
@@ -20,18 +20,18 @@ struct rr_region_slot {
 	uint8_t access;
 	bool valid;         /* neither invalidated by the peer nor revoked */
 	bool revoked;       /* this side ended the peer's access */
-	uint32_t next_free; /* number of a slot */
+	uint32_t next_free; /* number of an entry */
 };
 
 /* The table. */
 struct rr_regions {
 	const struct rr_env *env;
-	struct rr_region_slot *slots;
-	/* Slots that there is memory for; regions that exist; the most regions. */
+	struct rr_region_entry *entries;
+	/* Entries that there is memory for; regions that exist; the most regions. */
 	uint32_t size, count, max;
-	uint32_t first_free; /* the slot that is used next; RR_REGIONS_NONE: no slot is free */
-	uint32_t last_free;  /* the slot that is used last, if any is free */
-	uint32_t slot_mask;  /* the low bits of a handle */
+	uint32_t first_free; /* the entry that is used next; RR_REGIONS_NONE: no entry is free */
+	uint32_t last_free;  /* the entry that is used last, if any is free */
+	uint32_t entry_mask; /* the low bits of a handle */
 	/* The random number that masks the low bits; the count of registrations in the high bits; its step.
 	 */
 	uint32_t disguise, generation, step;
@@ -62,31 +62,31 @@ int rr_regions_add(
 /* Removes the region with that handle from the table. Has no effect if no region has it. */
 void rr_regions_remove(struct rr_regions *regions, uint32_t handle);
 
-/* Returns the reason why rr_regions_find() refuses an access. slot is NULL if no region has the handle. */
-enum rr_region_fault rr_regions_fault(const struct rr_region_slot *slot, uint64_t offset, uint32_t length);
+/* Returns the reason why rr_regions_find() refuses an access. entry is NULL if no region has the handle. */
+enum rr_region_fault rr_regions_fault(const struct rr_region_entry *entry, uint64_t offset, uint32_t length);
 
-/* Returns the entry (slot) of the table that has the region with that handle, or NULL if no region has the
+/* Returns the entry (entry) of the table that has the region with that handle, or NULL if no region has the
  * handle. */
-static inline struct rr_region_slot *
-rr_regions_slot_of(const struct rr_regions *regions, uint32_t handle)
+static inline struct rr_region_entry *
+rr_regions_entry_of(const struct rr_regions *regions, uint32_t handle)
 {
-	uint32_t number = (handle ^ regions->disguise) & regions->slot_mask;
+	uint32_t number = (handle ^ regions->disguise) & regions->entry_mask;
 
-	if (!handle || number >= regions->size || regions->slots[number].handle != handle)
+	if (!handle || number >= regions->size || regions->entries[number].handle != handle)
 		return NULL;
-	return &regions->slots[number];
+	return &regions->entries[number];
 }
 
 /* Whether the peer may access length octets that begin at offset in the region, in the way that access says.
  */
 static inline bool
-rr_region_allows(const struct rr_region_slot *slot, uint64_t offset, uint32_t length, unsigned access)
+rr_region_allows(const struct rr_region_entry *entry, uint64_t offset, uint32_t length, unsigned access)
 {
 	/* An offset before that of the region makes `at` larger than any length. */
-	uint64_t at = offset - slot->offset;
+	uint64_t at = offset - entry->offset;
 
-	return slot->valid && at <= slot->length && length <= slot->length - at &&
-	       (slot->access & access) == access;
+	return entry->valid && at <= entry->length && length <= entry->length - at &&
+	       (entry->access & access) == access;
 }
 
 /*
@@ -101,13 +101,13 @@ static inline enum rr_region_fault
 rr_regions_find(const struct rr_regions *regions, uint32_t handle, uint64_t offset, uint32_t length,
 	unsigned access, uint8_t **addr)
 {
-	const struct rr_region_slot *slot = rr_regions_slot_of(regions, handle);
+	const struct rr_region_entry *entry = rr_regions_entry_of(regions, handle);
 
-	if (!slot || !rr_region_allows(slot, offset, length, access)) {
+	if (!entry || !rr_region_allows(entry, offset, length, access)) {
 		*addr = NULL;
-		return rr_regions_fault(slot, offset, length);
+		return rr_regions_fault(entry, offset, length);
 	}
-	*addr = slot->addr + (offset - slot->offset);
+	*addr = entry->addr + (offset - entry->offset);
 	return RR_REGION_FINE;
 }
 

@@ -205,7 +205,7 @@ call_prepare_transaction(struct rr_transaction *transaction)
 	transaction->sink_count = 0;
 	transaction->placed = transaction->pulled = transaction->unused = 0;
 	transaction->reply_memory = transaction->pulled_memory = NULL;
-	transaction->slot = NULL;
+	transaction->outbound = NULL;
 	transaction->error = 0;
 	rr_list_init(&transaction->link);
 }

@@ -15,61 +15,63 @@
 
 /* ---- The requester ---- */
 
-/* Checks a slot in use: its call is found by its XID, and the memory that the peer may access is
+/* Checks an outbound in use: its call is found by its XID, and the memory that the peer may access is
  * registered. */
 static const char *
-slot_broken(const struct rr_requester *requester, const struct rr_slot *slot)
+outbound_broken(const struct rr_requester *requester, const struct rr_outbound *outbound)
 {
-	CHECK(rr_map_find(&requester->by_xid, slot->by_xid.key) == &slot->by_xid);
-	CHECK(slot->region_count <= RR_SLOT_REGIONS);
-	CHECK(slot->write_count + slot->has_reply <= slot->region_count);
-	CHECK(slot->state != RR_SLOT_FREE);
-	CHECK((slot->state == RR_SLOT_HELD) == (slot->held.receive != NULL));
-	CHECK((slot->state == RR_SLOT_DUE || slot->state == RR_SLOT_PULLING) == (slot->pull != NULL));
-	if (slot->transaction) {
-		CHECK(slot->transaction->slot == slot);
-		CHECK(slot->transaction->xid == slot->by_xid.key);
-		CHECK(!slot->revoked);
+	CHECK(rr_map_find(&requester->by_xid, outbound->by_xid.key) == &outbound->by_xid);
+	CHECK(outbound->region_count <= RR_OUTBOUND_REGIONS);
+	CHECK(outbound->write_count + outbound->has_reply <= outbound->region_count);
+	CHECK(outbound->state != RR_OUTBOUND_FREE);
+	CHECK((outbound->state == RR_OUTBOUND_HELD) == (outbound->held.receive != NULL));
+	CHECK((outbound->state == RR_OUTBOUND_DUE || outbound->state == RR_OUTBOUND_PULLING) ==
+		(outbound->pull != NULL));
+	if (outbound->transaction) {
+		CHECK(outbound->transaction->outbound == outbound);
+		CHECK(outbound->transaction->xid == outbound->by_xid.key);
+		CHECK(!outbound->revoked);
 	} else {
-		CHECK(slot->revoked);
-		CHECK(!slot->reply_memory);
+		CHECK(outbound->revoked);
+		CHECK(!outbound->reply_memory);
 	}
 	return NULL;
 }
 
-/* Checks a free slot. RFC 8166, 4.4.1: memory that belongs to no transaction any more is out of the peer's
- * reach. A free slot holds no memory. */
+/* Checks a free outbound. RFC 8166, 4.4.1: memory that belongs to no transaction any more is out of the
+ * peer's reach. A free outbound holds no memory. */
 static const char *
-free_slot_broken(const struct rr_slot *slot)
+free_slot_broken(const struct rr_outbound *outbound)
 {
-	CHECK(!slot->transaction);
-	CHECK(!slot->reply_memory);
-	CHECK(slot->state == RR_SLOT_FREE && !slot->held.receive);
-	for (uint32_t i = 0; i < slot->region_count; i++)
-		CHECK(slot->regions[i].handle == 0);
+	CHECK(!outbound->transaction);
+	CHECK(!outbound->reply_memory);
+	CHECK(outbound->state == RR_OUTBOUND_FREE && !outbound->held.receive);
+	for (uint32_t i = 0; i < outbound->region_count; i++)
+		CHECK(outbound->regions[i].handle == 0);
 	return NULL;
 }
 
-/* Checks the slots on each of the requester's lists. Returns the condition that does not hold, or NULL. */
+/* Checks the outbounds on each of the requester's lists. Returns the condition that does not hold, or NULL.
+ */
 static const char *
 slots_broken(const struct rr_requester *requester)
 {
 	const char *broken = NULL;
 
 	rr_list_for_each (link, &requester->outstanding) {
-		const struct rr_slot *slot = rr_container(link, struct rr_slot, link);
+		const struct rr_outbound *outbound = rr_container(link, struct rr_outbound, link);
 
-		CHECK(slot->transaction);
-		broken = broken ? broken : slot_broken(requester, slot);
+		CHECK(outbound->transaction);
+		broken = broken ? broken : outbound_broken(requester, outbound);
 	}
 	rr_list_for_each (link, &requester->cancelled) {
-		const struct rr_slot *slot = rr_container(link, struct rr_slot, link);
+		const struct rr_outbound *outbound = rr_container(link, struct rr_outbound, link);
 
-		CHECK(!slot->transaction);
-		broken = broken ? broken : slot_broken(requester, slot);
+		CHECK(!outbound->transaction);
+		broken = broken ? broken : outbound_broken(requester, outbound);
 	}
 	rr_list_for_each (link, &requester->free)
-		broken = broken ? broken : free_slot_broken(rr_container(link, struct rr_slot, link));
+		broken = broken ? broken : free_slot_broken(rr_container(link, struct rr_outbound, link));
 	return broken;
 }
 
@@ -80,14 +82,14 @@ credits_broken(const struct rr_connection *connection)
 {
 	const struct rr_requester *requester = &connection->requester;
 	const struct rr_credits *credits = &requester->credits;
-	uint32_t slots = list_length(&requester->outstanding) + list_length(&requester->cancelled);
+	uint32_t outbounds = list_length(&requester->outstanding) + list_length(&requester->cancelled);
 
 	CHECK(credits->asked > 0);
 	CHECK(credits->limit > 0 && credits->limit <= credits->asked);
-	CHECK(credits->used == slots + connection->features.sent);
+	CHECK(credits->used == outbounds + connection->features.sent);
 	CHECK(credits->used <= (credits->max > 0 ? credits->max : 1));
 	CHECK(credits->max <= credits->asked && credits->min <= credits->max);
-	CHECK(!requester->slots || slots + list_length(&requester->free) == credits->asked);
+	CHECK(!requester->outbounds || outbounds + list_length(&requester->free) == credits->asked);
 	return NULL;
 }
 
@@ -95,9 +97,9 @@ static const char *
 waiting_broken(const struct rr_requester *requester)
 {
 	rr_list_for_each (link, &requester->waiting)
-		CHECK(!rr_container(link, struct rr_transaction, link)->slot);
+		CHECK(!rr_container(link, struct rr_transaction, link)->outbound);
 	rr_list_for_each (link, &requester->failed)
-		CHECK(!rr_container(link, struct rr_transaction, link)->slot);
+		CHECK(!rr_container(link, struct rr_transaction, link)->outbound);
 	return NULL;
 }
 

@@ -101,17 +101,17 @@ static void
 an_entry_is_used_again_after_all_others(void **state)
 {
 	struct rr_region first = add(RR_REMOTE_READ), others[9];
-	uint32_t number = first.handle & regions.slot_mask;
+	uint32_t number = first.handle & regions.entry_mask;
 
 	(void)state;
 	rr_regions_revoke(&regions, first.handle);
 	rr_regions_remove(&regions, first.handle);
 	for (int i = 0; i < 7; i++) {
 		others[i] = add(RR_REMOTE_READ);
-		assert_int_not_equal(others[i].handle & regions.slot_mask, number);
+		assert_int_not_equal(others[i].handle & regions.entry_mask, number);
 	}
 	others[7] = add(RR_REMOTE_WRITE);
-	assert_int_equal(others[7].handle & regions.slot_mask, number);
+	assert_int_equal(others[7].handle & regions.entry_mask, number);
 	assert_int_not_equal(others[7].handle, first.handle);
 	assert_int_equal(find(others[7], 0, 1, RR_REMOTE_WRITE), RR_REGION_FINE);
 	assert_int_equal(find(first, 0, 1, RR_REMOTE_READ), RR_REGION_UNKNOWN);

@@ -17,33 +17,36 @@ static void
 check_outstanding(const struct end *end, const struct rr_requester *requester)
 {
 	rr_list_for_each (link, &requester->outstanding) {
-		const struct rr_slot *slot = rr_container(link, const struct rr_slot, link);
-		const struct call *call = rr_container(slot->transaction, const struct call, transaction);
+		const struct rr_outbound *outbound = rr_container(link, const struct rr_outbound, link);
+		const struct call *call = rr_container(outbound->transaction, const struct call, transaction);
 
-		model_require(end->model, slot->transaction && slot->transaction->slot == slot);
-		model_require(end->model, call->state == CALL_PENDING && call->end == end && !slot->revoked);
+		model_require(
+			end->model, outbound->transaction && outbound->transaction->outbound == outbound);
+		model_require(
+			end->model, call->state == CALL_PENDING && call->end == end && !outbound->revoked);
 	}
 	rr_list_for_each (link, &requester->cancelled) {
-		const struct rr_slot *slot = rr_container(link, const struct rr_slot, link);
+		const struct rr_outbound *outbound = rr_container(link, const struct rr_outbound, link);
 
-		model_require(end->model, !slot->transaction && !slot->reply_memory);
+		model_require(end->model, !outbound->transaction && !outbound->reply_memory);
 	}
 }
 
-/* A slot that is free has nothing of anybody's, and nobody has anything of its. */
+/* An outbound that is free has nothing of anybody's, and nobody has anything of its. */
 static void
 check_free(const struct end *end, const struct rr_requester *requester)
 {
 	bool is_open = rr_connection_of(end->carrier)->endpoint;
 
 	rr_list_for_each (link, &requester->free) {
-		const struct rr_slot *slot = rr_container(link, const struct rr_slot, link);
+		const struct rr_outbound *outbound = rr_container(link, const struct rr_outbound, link);
 
-		model_require(end->model, !slot->transaction && !slot->reply_memory && !slot->held.receive);
-		model_require(end->model, !slot->pull && !slot->pulled_memory);
-		model_require(end->model, !is_open || slot->state == RR_SLOT_FREE);
-		for (uint32_t i = 0; i < slot->region_count; i++)
-			model_require(end->model, slot->regions[i].handle == 0);
+		model_require(end->model,
+			!outbound->transaction && !outbound->reply_memory && !outbound->held.receive);
+		model_require(end->model, !outbound->pull && !outbound->pulled_memory);
+		model_require(end->model, !is_open || outbound->state == RR_OUTBOUND_FREE);
+		for (uint32_t i = 0; i < outbound->region_count; i++)
+			model_require(end->model, outbound->regions[i].handle == 0);
 	}
 }
 
@@ -63,7 +66,7 @@ check_credits(const struct end *end, const struct rr_requester *requester)
 	model_require(end->model, credits->used <= (credits->max > 0 ? credits->max : 1));
 	model_require(end->model, credits->limit >= 1 && credits->limit <= credits->asked);
 	model_require(
-		end->model, !requester->slots || list_length(&requester->free) + used == credits->asked);
+		end->model, !requester->outbounds || list_length(&requester->free) + used == credits->asked);
 	model_require(end->model, requester->by_xid.count == used);
 }
 
@@ -96,9 +99,9 @@ is_of_call(const struct call *call, const uint8_t *from, uint32_t length, unsign
 
 /* A Reply chunk, or sinks, in memory of the pool. */
 static bool
-is_of_slot(const struct rr_slot *slot, const uint8_t *from, uint32_t length, unsigned access)
+is_of_outbound(const struct rr_outbound *outbound, const uint8_t *from, uint32_t length, unsigned access)
 {
-	const uint8_t *memory = slot->reply_memory;
+	const uint8_t *memory = outbound->reply_memory;
 
 	return memory && access == RR_REMOTE_WRITE && from >= memory &&
 	       from + length <= memory + 4 * MODEL_MESSAGE_MAX;
@@ -142,7 +145,8 @@ seen(void *ctx, const uint8_t *from, uint32_t length, unsigned access)
 	rr_list_for_each (link, &end->calls)
 		known |= is_of_call(rr_container(link, const struct call, link), from, length, access);
 	rr_list_for_each (link, &requester->outstanding)
-		known |= is_of_slot(rr_container(link, const struct rr_slot, link), from, length, access);
+		known |= is_of_outbound(
+			rr_container(link, const struct rr_outbound, link), from, length, access);
 	rr_list_for_each (link, &connection->provided.list)
 		known |=
 			is_provided(rr_container(link, const struct rr_provided, link), from, length, access);

@@ -10,10 +10,10 @@ model_reach(struct rr_endpoint *endpoint,
 	const struct rr_loop_endpoint *own = rr_loop_endpoint_of(endpoint);
 
 	for (uint32_t i = 0; i < own->regions.size; i++) {
-		const struct rr_region_slot *slot = &own->regions.slots[i];
+		const struct rr_region_entry *entry = &own->regions.entries[i];
 
-		if (slot->handle && slot->valid)
-			seen(ctx, slot->addr, slot->length, slot->access);
+		if (entry->handle && entry->valid)
+			seen(ctx, entry->addr, entry->length, entry->access);
 	}
 }
 

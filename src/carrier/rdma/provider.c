@@ -41,7 +41,7 @@ provider_config(const struct rr_room *room, const struct rpcrdma_engine *engine)
 		provider_larger(receives < UINT32_MAX ? (uint32_t)receives : UINT32_MAX, config->credits * 4);
 	fabric.work_max = provider_larger(WORK_LEAST, config->credits * 2);
 	fabric.read_max = READS_AT_A_TIME;
-	fabric.region_max = config->credits * RR_SLOT_REGIONS + room->provided_max * RR_PIECES_MAX;
+	fabric.region_max = config->credits * RR_OUTBOUND_REGIONS + room->provided_max * RR_PIECES_MAX;
 	fabric.crc = config->crc;
 	fabric.reuse_port = config->reuse_port;
 	fabric.spread = engine->spread;

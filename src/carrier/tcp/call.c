@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The requester's side. A slot is the state of one call under way, from rr_carrier_call() to the end of its
- * transaction. The transaction points to its slot, and the slots that wait for a reply are found by XID. The
- * engine keeps slots for reuse by any of its carriers. */
+/* The requester's side. An outbound is the state of one call under way, from rr_carrier_call() to the end of
+ * its transaction. The transaction points to its outbound, and the outbounds that wait for a reply are found
+ * by XID. The engine keeps outbounds for reuse by any of its carriers. */
 #include "carrier/tcp/tcp_private.h"
 
 /* A call under way. */
-struct call_slot {
+struct call_outbound {
 	struct rr_tcp_out out;
-	struct rr_list link; /* in rr_tcp.slots */
+	struct rr_list link; /* in rr_tcp.outbounds */
 	struct rr_map_link xid;
 	struct rr_transaction *transaction;
 };
@@ -18,17 +18,17 @@ tcp_of(struct rr_carrier *carrier)
 	return rr_container(carrier, struct rr_tcp, base);
 }
 
-/* Frees the slot (the state of a call under way) and parts it from its transaction. The octets of the call
- * that wait to be sent are removed from the queue; if a part has been sent already, the rest is sent from a
- * copy. */
+/* Frees the outbound (the state of a call under way) and parts it from its transaction. The octets of the
+ * call that wait to be sent are removed from the queue; if a part has been sent already, the rest is sent
+ * from a copy. */
 static void
-call_release(struct rr_tcp *tcp, struct call_slot *slot)
+call_release(struct rr_tcp *tcp, struct call_outbound *outbound)
 {
-	slot->transaction->slot = NULL;
-	rr_map_remove(&tcp->xids, &slot->xid);
-	rr_list_remove(&slot->link);
-	rr_tcp_unsend(tcp, &slot->out);
-	rr_cache_put(&tcp->kind->slots, slot);
+	outbound->transaction->outbound = NULL;
+	rr_map_remove(&tcp->xids, &outbound->xid);
+	rr_list_remove(&outbound->link);
+	rr_tcp_unsend(tcp, &outbound->out);
+	rr_cache_put(&tcp->kind->outbounds, outbound);
 }
 
 /* Is called when a call was written to the socket. Does nothing, as the answer to the call is still to
@@ -51,48 +51,48 @@ call_refuse(struct rr_tcp *tcp, struct rr_transaction *transaction, int error)
 }
 
 void
-rr_tcp_keep_slots(struct rr_tcp_carriers *kind)
+rr_tcp_keep_outbounds(struct rr_tcp_carriers *kind)
 {
-	rr_cache_init(&kind->slots, kind->base.engine->env, sizeof(struct call_slot), RR_TCP_KEPT);
+	rr_cache_init(&kind->outbounds, kind->base.engine->env, sizeof(struct call_outbound), RR_TCP_KEPT);
 }
 
 void
 rr_tcp_init_calls(struct rr_tcp *tcp)
 {
-	rr_list_init(&tcp->slots);
+	rr_list_init(&tcp->outbounds);
 	rr_list_init(&tcp->refused);
 }
 
 /* See rr_carrier_call(). The call is queued, and the carrier's task sends it. A call that cannot be sent gets
- * no slot: the task calls its done() with an error. */
+ * no outbound: the task calls its done() with an error. */
 void
 rr_tcp_call(struct rr_carrier *carrier, struct rr_transaction *transaction)
 {
 	struct rr_tcp *tcp = tcp_of(carrier);
-	struct call_slot *slot = NULL;
+	struct call_outbound *outbound = NULL;
 
 	transaction->placed = transaction->pulled = 0;
-	transaction->slot = NULL;
+	transaction->outbound = NULL;
 	rr_list_init(&transaction->link);
 	if (tcp->state <= RR_TCP_OPEN) {
-		slot = rr_cache_get(&tcp->kind->slots);
-		if (!slot)
+		outbound = rr_cache_get(&tcp->kind->outbounds);
+		if (!outbound)
 			rr_tcp_fail(tcp, -RPCRDMA_ERR_NOMEM, "%s: no memory for a call", carrier->peer);
 	}
-	if (!slot) {
+	if (!outbound) {
 		call_refuse(tcp, transaction, -RPCRDMA_ERR_DISCONNECTED);
 		return;
 	}
-	slot->transaction = transaction;
-	transaction->slot = slot;
-	rr_map_add(&tcp->xids, &slot->xid, transaction->xid);
-	rr_list_append(&tcp->slots, &slot->link);
-	if (rr_tcp_send(tcp, &slot->out, &transaction->call, call_written)) {
+	outbound->transaction = transaction;
+	transaction->outbound = outbound;
+	rr_map_add(&tcp->xids, &outbound->xid, transaction->xid);
+	rr_list_append(&tcp->outbounds, &outbound->link);
+	if (rr_tcp_send(tcp, &outbound->out, &transaction->call, call_written)) {
 		carrier->counters.calls++;
 		tcp->unanswered++;
 		return;
 	}
-	call_release(tcp, slot);
+	call_release(tcp, outbound);
 	call_refuse(tcp, transaction, -RPCRDMA_ERR_LIMIT);
 }
 
@@ -100,22 +100,22 @@ void
 rr_tcp_cancel(struct rr_carrier *carrier, struct rr_transaction *transaction)
 {
 	struct rr_tcp *tcp = tcp_of(carrier);
-	struct call_slot *slot = transaction->slot;
+	struct call_outbound *outbound = transaction->outbound;
 
-	/* A transaction without a slot was never sent: it is only in the list tcp->refused. */
+	/* A transaction without an outbound was never sent: it is only in the list tcp->refused. */
 	rr_list_remove(&transaction->link);
-	if (!slot)
+	if (!outbound)
 		return;
-	call_release(tcp, slot);
+	call_release(tcp, outbound);
 }
 
-/* Returns the slot of the call with that XID, or NULL if no such call is under way. */
-static struct call_slot *
-call_find_slot(struct rr_tcp *tcp, uint32_t xid)
+/* Returns the outbound of the call with that XID, or NULL if no such call is under way. */
+static struct call_outbound *
+call_find(struct rr_tcp *tcp, uint32_t xid)
 {
 	struct rr_map_link *link = rr_map_find(&tcp->xids, xid);
 
-	return link ? rr_container(link, struct call_slot, xid) : NULL;
+	return link ? rr_container(link, struct call_outbound, xid) : NULL;
 }
 
 /* Counts one unanswered call less, as a reply came. The reply may answer a call that was cancelled, or no
@@ -127,28 +127,28 @@ call_count_reply(struct rr_tcp *tcp)
 		tcp->unanswered--;
 }
 
-/* Frees the slot of a call that was answered, and returns its transaction, whose done() is still to be
+/* Frees the outbound of a call that was answered, and returns its transaction, whose done() is still to be
  * called. */
 static struct rr_transaction *
-call_finish(struct rr_tcp *tcp, struct call_slot *slot)
+call_finish(struct rr_tcp *tcp, struct call_outbound *outbound)
 {
-	struct rr_transaction *transaction = slot->transaction;
+	struct rr_transaction *transaction = outbound->transaction;
 
-	call_release(tcp, slot);
+	call_release(tcp, outbound);
 	return transaction;
 }
 
 void
 rr_tcp_replied_too_long(struct rr_tcp *tcp, uint32_t xid)
 {
-	struct call_slot *slot = call_find_slot(tcp, xid);
+	struct call_outbound *outbound = call_find(tcp, xid);
 	struct rr_transaction *transaction;
 
 	call_count_reply(tcp);
 	tcp->base.counters.discarded++;
-	if (!slot)
+	if (!outbound)
 		return;
-	transaction = call_finish(tcp, slot);
+	transaction = call_finish(tcp, outbound);
 	transaction->done(transaction, -RPCRDMA_ERR_LIMIT);
 }
 
@@ -157,17 +157,17 @@ rr_tcp_replied(struct rr_tcp *tcp, uint32_t xid, struct rpcrdma_bytes stream, bo
 {
 	void *memory = pooled ? (void *)(uintptr_t)stream.data : NULL;
 	struct rr_pool *pool = tcp->pool;
-	struct call_slot *slot = call_find_slot(tcp, xid);
+	struct call_outbound *outbound = call_find(tcp, xid);
 	struct rr_transaction *transaction;
 
 	call_count_reply(tcp);
 	/* No call has that XID, or it was cancelled. */
-	if (!slot) {
+	if (!outbound) {
 		tcp->base.counters.discarded++;
 		rr_pool_put(pool, memory);
 		return;
 	}
-	transaction = call_finish(tcp, slot);
+	transaction = call_finish(tcp, outbound);
 	tcp->base.counters.replies++;
 	transaction->reply = (struct rpcrdma_message){ .stream = stream.data, .length = stream.length };
 	/* Only replies that lie in the engine's pool for replies may be kept by the caller. A reply on an
@@ -181,11 +181,12 @@ rr_tcp_replied(struct rr_tcp *tcp, uint32_t xid, struct rpcrdma_bytes stream, bo
 void
 rr_tcp_end_calls(struct rr_tcp *tcp)
 {
-	while (!tcp->closed && !rr_list_empty(&tcp->slots)) {
-		struct call_slot *slot = rr_container(tcp->slots.next, struct call_slot, link);
-		struct rr_transaction *transaction = slot->transaction;
+	while (!tcp->closed && !rr_list_empty(&tcp->outbounds)) {
+		struct call_outbound *outbound =
+			rr_container(tcp->outbounds.next, struct call_outbound, link);
+		struct rr_transaction *transaction = outbound->transaction;
 
-		call_release(tcp, slot);
+		call_release(tcp, outbound);
 		transaction->done(transaction, -RPCRDMA_ERR_DISCONNECTED);
 	}
 }
@@ -205,8 +206,8 @@ rr_tcp_end_refused(struct rr_tcp *tcp)
 void
 rr_tcp_free_calls(struct rr_tcp *tcp)
 {
-	while (!rr_list_empty(&tcp->slots))
-		call_release(tcp, rr_container(tcp->slots.next, struct call_slot, link));
+	while (!rr_list_empty(&tcp->outbounds))
+		call_release(tcp, rr_container(tcp->outbounds.next, struct call_outbound, link));
 	while (rr_list_pop(&tcp->refused))
 		;
 	rr_map_free(&tcp->xids, tcp->base.engine->env);

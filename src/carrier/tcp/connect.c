@@ -54,7 +54,7 @@ tcp_begin(struct rpcrdma_engine *engine, struct rr_carriers **carriers)
 	if (!new)
 		return -RPCRDMA_ERR_NOMEM;
 	new->base.engine = engine;
-	rr_tcp_keep_slots(new);
+	rr_tcp_keep_outbounds(new);
 	rr_tcp_keep_exchanges(new);
 	*carriers = &new->base;
 	return 0;
@@ -67,7 +67,7 @@ tcp_end(struct rr_carriers *carriers)
 	const struct rr_env *env = carriers->engine->env;
 	struct rr_tcp_carriers *kind = rr_container(carriers, struct rr_tcp_carriers, base);
 
-	rr_cache_end(&kind->slots);
+	rr_cache_end(&kind->outbounds);
 	rr_cache_end(&kind->exchanges);
 	rr_free(env, kind->staging);
 	rr_free(env, kind);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The life of a TCP carrier. The carrier owns its socket until it fails or is closed, the slots and exchanges
- * that are in use, and at most one buffer of the pool, for the record that is arriving. A failure closes the
- * socket at once, and parts the exchanges from the carrier. The carrier's task then calls the done() of all
- * transactions, and after them the owner's closed(). */
+/* The life of a TCP carrier. The carrier owns its socket until it fails or is closed, the outbounds and
+ * exchanges that are in use, and at most one buffer of the pool, for the record that is arriving. A failure
+ * closes the socket at once, and parts the exchanges from the carrier. The carrier's task then calls the
+ * done() of all transactions, and after them the owner's closed(). */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

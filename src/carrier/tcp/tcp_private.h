@@ -44,13 +44,13 @@ enum {
 	RR_TCP_BATCH = 16,      /* messages that are worked through before the answers to them are sent */
 	RR_TCP_BATCH_SPIN = 32, /* the same where the engine's loop does not wait */
 	RR_TCP_SMALL = 1024,    /* calls up to this size lie in their exchange */
-	RR_TCP_KEPT = 1024,     /* the most exchanges, and the most slots, that an engine keeps for reuse */
+	RR_TCP_KEPT = 1024, /* the most exchanges, and the most outbounds, that an engine keeps for reuse */
 	RR_TCP_HEADER_SLACK =
 		4096 /* octets that a record may have above message_max: RPC header and padding */
 };
 
 /* A message that waits to be written, or is being written. The structure belongs to the structure that
- * contains it (a slot or an exchange). It is taken off the queue before written() is called. */
+ * contains it (an outbound or an exchange). It is taken off the queue before written() is called. */
 struct rr_tcp_out {
 	struct rr_list link;
 	struct rpcrdma_message message;
@@ -101,8 +101,8 @@ struct rr_tcp {
 
 	struct rr_list out;       /* struct rr_tcp_out */
 	uint64_t uncounted;       /* octets written to the socket that are not in `done` of a message yet */
-	struct rr_map xids;       /* slots of call.c, found by the XID of their call */
-	struct rr_list slots;     /* slots of call.c that are in use, in the order of their calls */
+	struct rr_map xids;       /* outbounds of call.c, found by the XID of their call */
+	struct rr_list outbounds; /* outbounds of call.c that are in use, in the order of their calls */
 	struct rr_list refused;   /* transactions never sent: done() is due */
 	struct rr_list exchanges; /* exchanges of exchange.c, until their reply was written */
 	uint32_t exchange_count;
@@ -123,7 +123,7 @@ struct rr_tcp_carriers {
 	struct rr_carriers base;
 	/* The buffer into which the carriers read, one at a time; made with the first carrier. */
 	uint8_t *staging;
-	struct rr_cache slots, exchanges;
+	struct rr_cache outbounds, exchanges;
 };
 
 /* core.c */
@@ -188,8 +188,8 @@ void rr_tcp_unsend(struct rr_tcp *tcp, struct rr_tcp_out *out);
 void rr_tcp_discard_output(struct rr_tcp *tcp);
 
 /* call.c */
-/* Prepares the cache of slots that the carriers of an engine share. */
-void rr_tcp_keep_slots(struct rr_tcp_carriers *kind);
+/* Prepares the cache of outbounds that the carriers of an engine share. */
+void rr_tcp_keep_outbounds(struct rr_tcp_carriers *kind);
 void rr_tcp_init_calls(struct rr_tcp *tcp);
 void rr_tcp_call(struct rr_carrier *carrier, struct rr_transaction *transaction);
 void rr_tcp_cancel(struct rr_carrier *carrier, struct rr_transaction *transaction);
@@ -203,7 +203,7 @@ void rr_tcp_end_calls(struct rr_tcp *tcp);
 /* Calls done() of the transactions that were never sent (rr_tcp.refused). Stops when one of the done() closes
  * the carrier. */
 void rr_tcp_end_refused(struct rr_tcp *tcp);
-/* Frees the slots, and forgets all transactions without their done(), as the owner closes the carrier. */
+/* Frees the outbounds, and forgets all transactions without their done(), as the owner closes the carrier. */
 void rr_tcp_free_calls(struct rr_tcp *tcp);
 
 /* exchange.c */

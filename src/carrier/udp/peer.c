@@ -123,7 +123,7 @@ peer_call(struct rr_carrier *carrier, struct rr_transaction *transaction)
 	struct rr_udp_peer *peer = peer_of(carrier);
 
 	transaction->placed = transaction->pulled = 0;
-	transaction->slot = NULL;
+	transaction->outbound = NULL;
 	transaction->error = -RPCRDMA_ERR_NOTSUP;
 	rr_list_init(&transaction->link);
 	rr_list_append(&peer->refused, &transaction->link);

@@ -51,7 +51,7 @@ enum rr_connection_state {
 	RR_CONNECTION_ENDED     /* the owner has been called */
 };
 
-struct rr_slot; /* requester.h */
+struct rr_outbound; /* requester.h */
 
 /* The functions of requester, responder and features that the core calls, or that one of these parts calls of
  * another part. carrier.c has the only table of them. */
@@ -86,15 +86,15 @@ struct rr_requester {
 	struct rr_credits credits;
 	struct rr_list waiting;     /* transactions that wait for a credit or for memory */
 	struct rr_list failed;      /* transactions whose done() comes from the task */
-	struct rr_list outstanding; /* slots whose transactions wait for their replies */
-	/* Slots whose transactions were cancelled, and whose replies have not come. */
+	struct rr_list outstanding; /* outbounds whose transactions wait for their replies */
+	/* Outbounds whose transactions were cancelled, and whose replies have not come. */
 	struct rr_list cancelled;
-	struct rr_list free;  /* slots */
+	struct rr_list free;  /* outbounds */
 	struct rr_list dones; /* RDMA_DONE messages under way */
 	struct rr_map by_xid;
-	struct rr_slot *slots;        /* an accepted connection has them from its first call on */
-	uint8_t *buffers;             /* for the slots: one for each */
-	struct rr_pool_waiter memory; /* the wait of the calls in `waiting` for pool memory */
+	struct rr_outbound *outbounds; /* an accepted connection has them from its first call on */
+	uint8_t *buffers;              /* for the outbounds: one for each */
+	struct rr_pool_waiter memory;  /* the wait of the calls in `waiting` for pool memory */
 	/* The time since which calls have been waiting for a credit, or for memory; 0: no call waits. */
 	uint64_t without_credit, without_memory;
 };
@@ -300,8 +300,8 @@ void rr_driver_abort(struct rr_connection *connection, int error, const char *fo
 
 /* ---- requester.c and reply.c ---- */
 
-/* rr_requester_init() prepares the requester, and makes the slots of the side that connected. Returns 0 or
- * -RPCRDMA_ERR_NOMEM. rr_requester_destroy() frees the slots, after rr_requester_end(). */
+/* rr_requester_init() prepares the requester, and makes the outbounds of the side that connected. Returns 0
+ * or -RPCRDMA_ERR_NOMEM. rr_requester_destroy() frees the outbounds, after rr_requester_end(). */
 int rr_requester_init(struct rr_connection *connection);
 void rr_requester_destroy(struct rr_connection *connection);
 /* See rr_carrier_call() and rr_carrier_cancel(). */

@@ -5,12 +5,12 @@
 #include "carrier/rdma/core/fetch.h"
 #include "carrier/rdma/requester/done.h"
 
-/* The pull of a reply. Ownership: a pull belongs to its slot, from the arrival of the message to its
- * RDMA_DONE, and holds the receive of that message. The memory that is read into belongs to the slot. It is
- * taken after the whole Read list was judged, stays until all RDMA Reads completed, also if the transaction
- * is cancelled meanwhile, and goes to the transaction's owner with the reply. */
+/* The pull of a reply. Ownership: a pull belongs to its outbound, from the arrival of the message to its
+ * RDMA_DONE, and holds the receive of that message. The memory that is read into belongs to the outbound. It
+ * is taken after the whole Read list was judged, stays until all RDMA Reads completed, also if the
+ * transaction is cancelled meanwhile, and goes to the transaction's owner with the reply. */
 struct rr_pull {
-	struct rr_slot *slot;
+	struct rr_outbound *outbound;
 	struct rr_arrival arrival; /* its lists are behind this structure */
 	uint64_t arrived;          /* ns: rr_loop_now() */
 	struct rr_read_chunks chunks;
@@ -43,38 +43,39 @@ pull_handle_of(const struct rr_chunk_lists *lists)
 static uint32_t
 pull_handle_to_invalidate(const struct rr_pull *pull)
 {
-	struct rr_loop *loop = pull->slot->connection->base.engine->loop;
+	struct rr_loop *loop = pull->outbound->connection->base.engine->loop;
 
 	return rr_loop_now(loop) - pull->arrived < RR_PULL_LATE ? pull_handle_of(&pull->arrival.lists) : 0;
 }
 
-/* Frees the pull (the reading of a reply from a Read chunk): removes it from all lists and from its slot,
+/* Frees the pull (the reading of a reply from a Read chunk): removes it from all lists and from its outbound,
  * stops its timer and returns its memory to the engine's cache. */
 static void
 pull_free(struct rr_pull *pull)
 {
-	struct rr_slot *slot = pull->slot;
+	struct rr_outbound *outbound = pull->outbound;
 
 	rr_list_remove(&pull->waiter.link);
 	rr_list_remove(&pull->chain.link);
-	rr_loop_disarm(slot->connection->base.engine->loop, &pull->patience);
-	slot->pull = NULL;
-	rr_cache_put(&slot->connection->room->pulls, pull);
+	rr_loop_disarm(outbound->connection->base.engine->loop, &pull->patience);
+	outbound->pull = NULL;
+	rr_cache_put(&outbound->connection->room->pulls, pull);
 }
 
 /* Ends the pull (the reading of a reply from a Read chunk): sends the RDMA_DONE, frees the pull, and ends the
- * slot's call with error, or with the reply if error is 0. draft-cel-nfsv4-rpcrdma-reliable-reply-02, 4.1.2:
- * "After RDMA Read operations have completed (successfully or in error), the requester MUST inform the
- * responder that it may invalidate the Read chunk containing the RPC Reply message." */
+ * outbound's call with error, or with the reply if error is 0.
+ * draft-cel-nfsv4-rpcrdma-reliable-reply-02, 4.1.2: "After RDMA Read operations have completed (successfully
+ * or in error), the requester MUST inform the responder that it may invalidate the Read chunk containing the
+ * RPC Reply message." */
 static void
 pull_conclude(struct rr_pull *pull, int error)
 {
 	const struct rr_arrival arrival = pull->arrival;
-	struct rr_slot *slot = pull->slot;
+	struct rr_outbound *outbound = pull->outbound;
 
-	rr_done_send(slot->connection, arrival.header.xid, pull_handle_to_invalidate(pull), false);
+	rr_done_send(outbound->connection, arrival.header.xid, pull_handle_to_invalidate(pull), false);
 	pull_free(pull);
-	rr_slot_conclude(slot, error, &arrival);
+	rr_outbound_conclude(outbound, error, &arrival);
 }
 
 /* ---- Reading ---- */
@@ -104,11 +105,11 @@ pull_read_completed(struct rr_chain *chain, enum rr_work_kind kind, int status)
 	/* RFC 8166, 4.5.3: "RDMA operational errors are typically fatal to the connection": the call ends
 	 * with the connection, and its owner may send the call again on the next connection. */
 	if (pull->failed)
-		rr_done_send(pull->slot->connection, pull->arrival.header.xid,
+		rr_done_send(pull->outbound->connection, pull->arrival.header.xid,
 			pull_handle_to_invalidate(pull), false);
 	else
-		pull_conclude(
-			pull, rr_slot_take_pulled(pull->slot, &pull->arrival, pull->chunks.chunks[0].length));
+		pull_conclude(pull, rr_outbound_take_pulled(
+					    pull->outbound, &pull->arrival, pull->chunks.chunks[0].length));
 }
 
 /* Takes pool memory for the reply and begins to read the reply. Without memory the pull waits until some
@@ -116,21 +117,22 @@ pull_read_completed(struct rr_chain *chain, enum rr_work_kind kind, int status)
 static void
 pull_fetch(struct rr_pull *pull)
 {
-	struct rr_slot *slot = pull->slot;
-	struct rpcrdma_engine *engine = slot->connection->base.engine;
+	struct rr_outbound *outbound = pull->outbound;
+	struct rpcrdma_engine *engine = outbound->connection->base.engine;
 
-	slot->pulled_memory = rr_pool_get(engine->pool, slot->connection->base.party, pull->chunks.memory);
-	if (slot->pulled_memory) {
+	outbound->pulled_memory =
+		rr_pool_get(engine->pool, outbound->connection->base.party, pull->chunks.memory);
+	if (outbound->pulled_memory) {
 		rr_loop_disarm(engine->loop, &pull->patience);
-		pull->fetch = rr_fetch(&pull->arrival.lists, &pull->chunks, slot->pulled_memory);
-		rr_driver_submit(slot->connection, &pull->chain);
+		pull->fetch = rr_fetch(&pull->arrival.lists, &pull->chunks, outbound->pulled_memory);
+		rr_driver_submit(outbound->connection, &pull->chain);
 		return;
 	}
 	if (rr_pool_is_idle(engine->pool))
 		rr_loop_arm(engine->loop, &pull->patience, 0);
 	else if (!rr_timer_armed(&pull->patience))
 		rr_loop_arm(engine->loop, &pull->patience, RR_PULL_PATIENCE);
-	rr_pool_wait(engine->pool, slot->connection->base.party, &pull->waiter);
+	rr_pool_wait(engine->pool, outbound->connection->base.party, &pull->waiter);
 }
 
 /* Is called when the pool may have memory for the reply: begins to read the reply, or waits again. */
@@ -147,28 +149,28 @@ static void
 pull_expired(struct rr_timer *timer)
 {
 	struct rr_pull *pull = rr_container(timer, struct rr_pull, patience);
-	struct rr_connection *connection = pull->slot->connection;
+	struct rr_connection *connection = pull->outbound->connection;
 
 	rr_connection_enter(connection);
-	pull_conclude(pull, pull->slot->transaction ? -RPCRDMA_ERR_NOMEM : 0);
+	pull_conclude(pull, pull->outbound->transaction ? -RPCRDMA_ERR_NOMEM : 0);
 	rr_connection_leave(connection);
 }
 
 /* ---- The message ---- */
 
-/* Makes the structure for pulling a reply of the slot's call, with a copy of the message that arrived and of
- * its chunk lists. Returns NULL if there is no memory. */
+/* Makes the structure for pulling a reply of the outbound's call, with a copy of the message that arrived and
+ * of its chunk lists. Returns NULL if there is no memory. */
 static struct rr_pull *
-pull_make(struct rr_slot *slot, const struct rr_arrival *arrival)
+pull_make(struct rr_outbound *outbound, const struct rr_arrival *arrival)
 {
-	struct rr_room *room = slot->connection->room;
+	struct rr_room *room = outbound->connection->room;
 	const struct rr_arrival_sizes sizes = rr_arrival_sizes(room);
 	struct rr_pull *pull = rr_room_get(room, &room->pulls,
 		sizeof(*pull) + rr_rdma_lists_size(sizes.reads, sizes.writes, sizes.segments));
 
 	if (!pull)
 		return NULL;
-	pull->slot = slot;
+	pull->outbound = outbound;
 	pull->arrival = *arrival;
 	pull->arrived = rr_loop_now(room->base.engine->loop);
 	pull->failed = false;
@@ -182,7 +184,7 @@ pull_make(struct rr_slot *slot, const struct rr_arrival *arrival)
 	rr_list_init(&pull->waiter.link);
 	rr_list_init(&pull->chain.link);
 	rr_timer_init(&pull->patience, pull_expired);
-	slot->pull = pull;
+	outbound->pull = pull;
 	return pull;
 }
 
@@ -192,8 +194,8 @@ pull_make(struct rr_slot *slot, const struct rr_arrival *arrival)
 static int
 pull_judge(struct rr_pull *pull)
 {
-	const struct rr_slot *slot = pull->slot;
-	const struct rr_connection *connection = slot->connection;
+	const struct rr_outbound *outbound = pull->outbound;
+	const struct rr_connection *connection = outbound->connection;
 	const struct rr_chunk_lists *lists = &pull->arrival.lists;
 	uint32_t max = connection->base.engine->config.message_max;
 	uint64_t octets = 0;
@@ -206,7 +208,7 @@ pull_judge(struct rr_pull *pull)
 	if (!rr_connection_read_chunks(connection))
 		return -RPCRDMA_ERR_PEER;
 	/* The reply lies in the Read chunk: a Reply chunk that the call offered must come back unused. */
-	if (pull->arrival.header.vers != slot->version || !rr_slot_returns_chunks(slot, lists) ||
+	if (pull->arrival.header.vers != outbound->version || !rr_outbound_returns_chunks(outbound, lists) ||
 		rr_chunk_length(&lists->reply) > 0)
 		return -RPCRDMA_ERR_PEER;
 	for (uint32_t i = 0; i < lists->read_count; i++)
@@ -219,31 +221,31 @@ pull_judge(struct rr_pull *pull)
 }
 
 void
-rr_pull_begin(struct rr_slot *slot)
+rr_pull_begin(struct rr_outbound *outbound)
 {
-	struct rr_pull *pull = slot->pull;
+	struct rr_pull *pull = outbound->pull;
 	int error;
 
-	rr_slot_set_state(slot, RR_SLOT_PULLING);
-	rr_slot_invalidate(slot); /* first, so that the peer cannot change what is judged */
+	rr_outbound_set_state(outbound, RR_OUTBOUND_PULLING);
+	rr_outbound_invalidate(outbound); /* first, so that the peer cannot change what is judged */
 	error = pull_judge(pull);
 	/* draft-cel-nfsv4-rpcrdma-reliable-reply-02, 4.1.3: "When an RPC transaction is aborted on a
 	 * requester", the reply is not pulled, but "the requester MUST notify the responder of pull
 	 * completion." */
-	if (error || !slot->transaction)
+	if (error || !outbound->transaction)
 		pull_conclude(pull, error);
 	else
 		pull_fetch(pull);
 }
 
 bool
-rr_pull_take(struct rr_slot *slot, const struct rr_arrival *arrival)
+rr_pull_take(struct rr_outbound *outbound, const struct rr_arrival *arrival)
 {
-	struct rr_connection *connection = slot->connection;
+	struct rr_connection *connection = outbound->connection;
 
 	rr_driver_allow(connection, 1);
 	connection->stall.answered++;
-	if (!pull_make(slot, arrival)) {
+	if (!pull_make(outbound, arrival)) {
 		rr_driver_release(connection->fabric, arrival->receive);
 		rr_driver_abort(connection, -RPCRDMA_ERR_NOMEM, "%s: no memory to pull a reply",
 			connection->base.peer);
@@ -265,23 +267,23 @@ rr_pull_decline(struct rr_connection *connection, const struct rr_arrival *arriv
 }
 
 void
-rr_pull_cancel(struct rr_slot *slot)
+rr_pull_cancel(struct rr_outbound *outbound)
 {
-	struct rr_pull *pull = slot->pull;
+	struct rr_pull *pull = outbound->pull;
 
 	/* The timer is armed only while the pull waits for memory. It expires at once, so that the pull ends
 	 * outside the caller's function. */
 	if (!pull || !rr_timer_armed(&pull->patience))
 		return;
 	rr_list_remove(&pull->waiter.link);
-	rr_loop_arm(slot->connection->base.engine->loop, &pull->patience, 0);
+	rr_loop_arm(outbound->connection->base.engine->loop, &pull->patience, 0);
 }
 
 void
-rr_pull_end(struct rr_slot *slot)
+rr_pull_end(struct rr_outbound *outbound)
 {
-	if (!slot->pull)
+	if (!outbound->pull)
 		return;
-	rr_driver_release(slot->connection->fabric, slot->pull->arrival.receive);
-	pull_free(slot->pull);
+	rr_driver_release(outbound->connection->fabric, outbound->pull->arrival.receive);
+	pull_free(outbound->pull);
 }

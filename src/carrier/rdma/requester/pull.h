@@ -14,14 +14,14 @@
 #define RR_PULL_PATIENCE (5 * RR_SECOND)
 #define RR_PULL_LATE     (8 * RR_SECOND)
 
-/* Begins to handle a reply to the slot's call that lies in a Read chunk: makes slot->pull, which then owns
- * the Receive buffer, and posts the Receive again. rr_pull_begin() begins to read the reply. Returns false if
- * there is no memory for the pull; the connection then ends. */
-bool rr_pull_take(struct rr_slot *slot, const struct rr_arrival *arrival);
+/* Begins to handle a reply to the outbound's call that lies in a Read chunk: makes outbound->pull, which then
+ * owns the Receive buffer, and posts the Receive again. rr_pull_begin() begins to read the reply. Returns
+ * false if there is no memory for the pull; the connection then ends. */
+bool rr_pull_take(struct rr_outbound *outbound, const struct rr_arrival *arrival);
 
 /* Checks the reply and begins to read it, or ends the call if the reply is bad. The Send of the call must
  * have completed. */
-void rr_pull_begin(struct rr_slot *slot);
+void rr_pull_begin(struct rr_outbound *outbound);
 
 /* Is called for a reply in a Read chunk if no call has its XID: answers it with an RDMA_DONE, and frees the
  * Receive buffer of the arrival. */
@@ -29,9 +29,9 @@ void rr_pull_decline(struct rr_connection *connection, const struct rr_arrival *
 
 /* Ends a pull (the reading of a reply) that still waits for memory, as the transaction was cancelled. RDMA
  * Reads under way go on. */
-void rr_pull_cancel(struct rr_slot *slot);
+void rr_pull_cancel(struct rr_outbound *outbound);
 
-/* Frees the slot's pull (the reading of a reply), if it has one. The endpoint must have been closed. */
-void rr_pull_end(struct rr_slot *slot);
+/* Frees the outbound's pull (the reading of a reply), if it has one. The endpoint must have been closed. */
+void rr_pull_end(struct rr_outbound *outbound);
 
 #endif

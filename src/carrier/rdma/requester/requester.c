@@ -11,11 +11,11 @@
 /* The requester's calls, from rr_carrier_call() to their end.
  *
  * Ownership: a transaction belongs to the requester from the call to done() or cancel. All that time it is in
- * exactly one place: waiting (no credit or no memory yet), a slot, or failed (done() is due). A slot is in
- * one of free, outstanding and cancelled. The regions of a slot are invalidated before the transaction goes
- * back to its owner. The stream of a call is copied behind its header into the slot's buffer; items are
- * gathered from where they lie. If a transaction is cancelled while the provider may still read such items,
- * the connection ends. */
+ * exactly one place: waiting (no credit or no memory yet), an outbound, or failed (done() is due). An
+ * outbound is in one of free, outstanding and cancelled. The regions of an outbound are invalidated before
+ * the transaction goes back to its owner. The stream of a call is copied behind its header into the
+ * outbound's buffer; items are gathered from where they lie. If a transaction is cancelled while the provider
+ * may still read such items, the connection ends. */
 
 int
 rr_requester_init(struct rr_connection *connection)
@@ -31,7 +31,7 @@ rr_requester_init(struct rr_connection *connection)
 	rr_list_init(&requester->dones);
 	rr_credits_init(&requester->credits,
 		connection->is_active ? connection->base.engine->config.credits : RR_REVERSE_CREDITS);
-	return connection->is_active ? rr_slots_make(connection, rr_slot_completed) : 0;
+	return connection->is_active ? rr_outbounds_make(connection, rr_outbound_completed) : 0;
 }
 
 void
@@ -42,7 +42,7 @@ rr_requester_destroy(struct rr_connection *connection)
 
 	rr_map_free(&requester->by_xid, env);
 	rr_free(env, requester->buffers);
-	rr_free(env, requester->slots);
+	rr_free(env, requester->outbounds);
 }
 
 bool
@@ -206,7 +206,7 @@ requester_start(struct rr_connection *connection, struct rr_transaction *transac
 		rr_credits_return(&requester->credits);
 		return *error == -RPCRDMA_ERR_NOMEM && !rr_pool_is_idle(pool) ? NO_POOL_MEMORY : FAILED;
 	}
-	*error = rr_slot_send(connection, transaction, &plan, memory, provided);
+	*error = rr_outbound_send(connection, transaction, &plan, memory, provided);
 	if (*error)
 		rr_pool_put(pool, memory);
 	return *error ? FAILED : STARTED;
@@ -308,7 +308,7 @@ rr_requester_pump(struct rr_connection *connection)
 void
 rr_requester_call(struct rr_connection *connection, struct rr_transaction *transaction)
 {
-	transaction->slot = NULL;
+	transaction->outbound = NULL;
 	rr_list_init(&transaction->link);
 	if (connection->state >= RR_CONNECTION_STOPPING) {
 		rr_requester_fail(connection, transaction, -RPCRDMA_ERR_DISCONNECTED);
@@ -324,7 +324,7 @@ rr_requester_call(struct rr_connection *connection, struct rr_transaction *trans
 	/* draft-cel-nfsv4-rpcrdma-version-two-00, 4.2: "Implementations of RPC-over-RDMA Version Two are
 	 * REQUIRED to support backwards direction operation": the first call makes an accepted connection a
 	 * requester. */
-	if (!connection->requester.slots && rr_slots_make(connection, rr_slot_completed)) {
+	if (!connection->requester.outbounds && rr_outbounds_make(connection, rr_outbound_completed)) {
 		rr_requester_fail(connection, transaction, -RPCRDMA_ERR_NOMEM);
 		return;
 	}
@@ -336,55 +336,56 @@ rr_requester_call(struct rr_connection *connection, struct rr_transaction *trans
 /* Tells whether the provider may still read data items of the call from the caller's memory, as the Send
  * that gathers them has not completed. */
 static bool
-requester_is_being_read(const struct rr_slot *slot)
+requester_is_being_read(const struct rr_outbound *outbound)
 {
-	return (slot->state == RR_SLOT_POSTED || slot->state == RR_SLOT_HELD || slot->state == RR_SLOT_DUE) &&
-	       slot->sge_count > 1;
+	return (outbound->state == RR_OUTBOUND_POSTED || outbound->state == RR_OUTBOUND_HELD ||
+		       outbound->state == RR_OUTBOUND_DUE) &&
+	       outbound->sge_count > 1;
 }
 
 void
 rr_requester_cancel(struct rr_connection *connection, struct rr_transaction *transaction)
 {
-	struct rr_slot *slot = transaction->slot;
+	struct rr_outbound *outbound = transaction->outbound;
 	struct rpcrdma_engine *engine = connection->base.engine;
 	void *memory;
 
-	if (!slot) {
+	if (!outbound) {
 		rr_list_remove(&transaction->link);
 		return;
 	}
-	slot->transaction = NULL;
-	transaction->slot = NULL;
+	outbound->transaction = NULL;
+	transaction->outbound = NULL;
 	/* RFC 8166, 4.4.1: the "Requester endpoint must ensure that memory regions associated with each RPC
 	 * transaction are protected from Responder access", those "that are associated with canceled RPCs"
 	 * too. */
-	rr_slot_revoke(slot);
-	memory = slot->reply_memory;
-	slot->reply_memory = NULL;
-	rr_list_remove(&slot->link);
-	rr_list_append(&connection->requester.cancelled, &slot->link);
-	rr_pull_cancel(slot);
+	rr_outbound_revoke(outbound);
+	memory = outbound->reply_memory;
+	outbound->reply_memory = NULL;
+	rr_list_remove(&outbound->link);
+	rr_list_append(&connection->requester.cancelled, &outbound->link);
+	rr_pull_cancel(outbound);
 	/* The caller may free its memory when this function returns: only the end of the connection keeps the
-	 * provider from reading it. A call that was not sent needs no slot any more. Any other slot is kept
-	 * for the answer. */
-	if (requester_is_being_read(slot))
+	 * provider from reading it. A call that was not sent needs no outbound any more. Any other outbound
+	 * is kept for the answer. */
+	if (requester_is_being_read(outbound))
 		rr_driver_abort(connection, -RPCRDMA_ERR_CANCELLED,
 			"%s: a call was cancelled that the peer did not take", connection->base.peer);
-	else if (slot->state == RR_SLOT_QUEUED)
-		rr_slot_release(slot);
+	else if (outbound->state == RR_OUTBOUND_QUEUED)
+		rr_outbound_release(outbound);
 	rr_pool_put(engine->pool, memory);
-	/* Other calls may wait for the credit of the slot, or the connection for its end. */
+	/* Other calls may wait for the credit of the outbound, or the connection for its end. */
 	rr_loop_defer(engine->loop, &connection->task);
 }
 
-/* Ends the calls in the slots of the list, and the reading of their replies. If forget is true, their
+/* Ends the calls in the outbounds of the list, and the reading of their replies. If forget is true, their
  * transactions end without done(). */
 static void
-requester_end_slots(struct rr_connection *connection, struct rr_list *slots, bool forget)
+requester_end_slots(struct rr_connection *connection, struct rr_list *outbounds, bool forget)
 {
-	for (struct rr_list *link = slots->next; link != slots; link = link->next)
-		rr_pull_end(rr_container(link, struct rr_slot, link));
-	rr_slots_end(connection, slots, forget);
+	for (struct rr_list *link = outbounds->next; link != outbounds; link = link->next)
+		rr_pull_end(rr_container(link, struct rr_outbound, link));
+	rr_outbounds_end(connection, outbounds, forget);
 }
 
 void
