@@ -78,8 +78,8 @@ const struct rr_option rr_workers_options[] = {
 		.at = offsetof(struct rr_workers, engine.read_chunks) },
 	{ .name = "poll",
 		.argument = "US",
-		.help = "look so long for what comes next before sleeping, while that pays (serve 0, gateway "
-			"100)",
+		.help = "microseconds for which a thread looks for the next event before it sleeps, as long "
+			"as that saves time (serve 0, gateway 100)",
 		.kind = RR_OPTION_NUMBER,
 		.high = RR_ENGINE_POLL_MAX,
 		.at = offsetof(struct rr_workers, engine.poll) },
@@ -91,7 +91,7 @@ const struct rr_option rr_workers_options[] = {
 		.at = offsetof(struct rr_workers, monitor) },
 	{ .name = "metrics",
 		.argument = "[ADDR:]PORT",
-		.help = "tell Prometheus by HTTP what is counted; without ADDR, on the loopback",
+		.help = "give Prometheus the counters, over HTTP at this port; without ADDR, on the loopback",
 		.kind = RR_OPTION_TEXT,
 		.at = offsetof(struct rr_workers, metrics) },
 	{ .letter = 'v',

@@ -377,9 +377,9 @@ const struct rr_tool rr_tool_serve = {
 	.operands = "[DIRECTORY[=/NAME]]...",
 	.file = &serve_file,
 	.most = RR_TOOL_ANY,
-	.notes = "An only DIRECTORY without NAME is served as /, one of several as / and its last\n"
-		 "component. A file for --config also has directories and their clients, as in\n"
-		 "exports(5); SIGHUP takes the new rules.\n"
+	.notes = "A DIRECTORY without NAME is served as /. If there are several, each is served\n"
+		 "as / and the last component of its path. A file for --config also has\n"
+		 "directories and their clients, as in exports(5); SIGHUP takes the new rules.\n"
 		 "SIGTERM and Ctrl-C answer what was received, then end.\n",
 	.groups = {
 		{ serve_options, 0 },
