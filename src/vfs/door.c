@@ -61,6 +61,15 @@ door_prepare_getacl(const struct rr_vfs *vfs, struct rr_vfs_call *call)
 	return RR_VFS_OK;
 }
 
+/* Few providers keep access lists: the others need not say so. */
+static enum rr_vfs_status
+door_prepare_limits(const struct rr_vfs *vfs, struct rr_vfs_call *call)
+{
+	(void)vfs;
+	rr_container(call, struct rr_vfs_limits, call)->acls = false;
+	return RR_VFS_OK;
+}
+
 #define AT(type, member) offsetof(struct rr_vfs_##type, member)
 
 /* A commit changes nothing that a client sees. RFC 1813, 3.3.21: "COMMIT will always return NFS3_OK, unless
@@ -114,7 +123,8 @@ const struct rr_vfs_row rr_vfs_rows[RR_VFS_OPERATIONS] = {
 	[RR_VFS_OP_SETACL] = { "setacl", { AT(setacl, object) }, .changes = { AT(setacl, change) },
 		.flags = RR_VFS_CHANGES },
 	[RR_VFS_OP_STATFS] = { "statfs", { AT(statfs, object) }, .known = AT(statfs, object_after) },
-	[RR_VFS_OP_LIMITS] = { "limits", { AT(limits, object) }, .known = AT(limits, object_after) },
+	[RR_VFS_OP_LIMITS] = { "limits", { AT(limits, object) }, .known = AT(limits, object_after),
+		.prepare = door_prepare_limits },
 };
 
 /* Marks the attributes in the call's output as not valid. They stay so where the operation fails before they

@@ -645,6 +645,7 @@ struct rr_vfs_limits {
 	uint32_t clone_block;          /* the boundaries that clone wants; 0: the file system cannot clone */
 	struct rr_vfs_time time_delta; /* the unit in which times are kept */
 	bool xattrs;                   /* extended attributes can be set */
+	bool acls;                     /* access lists can be set */
 	bool case_insensitive, case_preserving;
 	struct rr_vfs_known object_after;
 };

@@ -182,12 +182,12 @@ a_server_gets_what_a_client_gives(void **state)
 		struct rr_vfs_set set = given, got;
 		struct rr_attr_mask mask;
 		uint8_t memory[128];
-		const struct rr_idmap_asking asking = { NULL };
+		const struct rr_attr_getting getting = { { NULL }, NULL };
 		fattr4 fattr;
 
 		set.mask = i % 16 | times[i / 16];
 		fattr = rr_attr_give(&set, &mask, memory, sizeof(memory));
-		assert_int_equal(rr_attr_get(&fattr, 1, &asking, &got), NFS4_OK);
+		assert_int_equal(rr_attr_get(&fattr, 1, &getting, &got), NFS4_OK);
 		assert_int_equal(got.mask, set.mask);
 		assert_true(!(set.mask & RR_VFS_SET_MODE) || got.mode == given.mode);
 		assert_true(!(set.mask & RR_VFS_SET_UID) || got.uid == given.uid);

@@ -5,6 +5,7 @@
 #include "server/nfs4/args.h"
 #include "server/nfs4/result.h"
 #include "server/nfs4/server_private.h"
+#include "vfs/fattr4/attr.h"
 
 /*
  * A COMPOUND under way: RFC 8881, section 16.2. Its operations run in their order; each may end at once, or
@@ -65,6 +66,8 @@ union rr_nfs4_vfs {
 	struct rr_vfs_xattr xattr;
 	struct rr_vfs_statfs statfs;
 	struct rr_vfs_limits limits;
+	struct rr_vfs_getacl getacl;
+	struct rr_vfs_setacl setacl;
 };
 
 struct rr_nfs4_operation;
@@ -79,8 +82,12 @@ union rr_nfs4_own {
 	struct {
 		uint32_t size; /* octets to read */
 		rr_nfs4_step *then;
-	} read;                            /* READ and READ_PLUS */
-	struct rr_vfs_set setattr;         /* the attributes to set */
+	} read; /* READ and READ_PLUS */
+	struct {
+		struct rr_vfs_set set; /* the attributes to set */
+		struct rr_attr_acl acl;
+		uint32_t applied; /* RR_VFS_SET_*, RR_ATTR_SET_ACL: what was set */
+	} setattr;
 	struct rr_nfs4_gathered *gathered; /* GETATTR, READDIR, VERIFY and NVERIFY: see rr_nfs4_gather() */
 	uint32_t lock_access;              /* LOCK: the access of the open */
 	uint64_t look_until; /* SEQUENCE, in a retry that waits for the call that it repeats: the time to give

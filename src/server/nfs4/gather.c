@@ -16,7 +16,19 @@ gather_names(struct rr_nfs4_compound *c)
 	struct rr_nfs4_gathered *gathered = c->own.gathered;
 	const struct rr_idmap_asking asking = rr_nfs4_asking(c);
 
-	switch (rr_nfs4_owners(&asking, &gathered->fh->attributes, gathered->named, &gathered->source)) {
+	enum rr_idmap_status status =
+		rr_nfs4_owners(&asking, &gathered->fh->attributes, gathered->named, &gathered->source);
+
+	if (status == RR_IDMAP_FOUND && gathered->source.acl) {
+		status = rr_nfs4_acl_names(&asking, &gathered->acl->access);
+		if (status == RR_IDMAP_FOUND)
+			status = rr_nfs4_acl_names(&asking, &gathered->acl->inherited);
+	}
+	/* When the list is written, nobody waits any more. */
+	gathered->asking = asking;
+	gathered->asking.waiter = NULL;
+	gathered->source.names = &gathered->asking;
+	switch (status) {
 	case RR_IDMAP_WAIT: return rr_nfs4_wait_names(c, gather_names);
 	case RR_IDMAP_BUSY: c->vfs_status = RR_VFS_BUSY; break;
 	default: break;
@@ -36,6 +48,7 @@ gather_finish(struct rr_nfs4_compound *c)
 		.attributes = &gathered->fh->attributes,
 		.statfs = &gathered->statfs,
 		.limits = &gathered->limits,
+		.acl = gathered->acl && gathered->acl->is_supported ? gathered->acl : NULL,
 		.handle = &gathered->handle,
 		.minor = c->args->minor->number,
 		.lease = (uint32_t)(shared->config.tables.lease / RR_SECOND),
@@ -44,26 +57,63 @@ gather_finish(struct rr_nfs4_compound *c)
 	return gathered->named ? gather_names(c) : gathered->then(c);
 }
 
-/* Runs when the storage has answered with the limits of a file system: keeps the limits and finishes the
- * gathering. After an error, the operation goes on with the error in c->vfs_status. */
+/* Runs when the storage has answered with the lists of the object. Storage that keeps no lists is no error.
+ */
+static uint32_t
+gather_acl_done(struct rr_nfs4_compound *c)
+{
+	struct rr_nfs4_gathered *gathered = c->own.gathered;
+
+	if (c->vfs_status != RR_VFS_OK && c->vfs_status != RR_VFS_NOTSUPP)
+		return gathered->then(c);
+	*gathered->acl = c->vfs.getacl;
+	gathered->acl->is_supported &= c->vfs_status == RR_VFS_OK;
+	c->vfs_status = RR_VFS_OK;
+	return gather_finish(c);
+}
+
+/* Asks the storage for the lists of the object if the attributes need them; else finishes the gathering. */
+static uint32_t
+gather_acl(struct rr_nfs4_compound *c)
+{
+	struct rr_nfs4_gathered *gathered = c->own.gathered;
+	struct rr_vfs *vfs = c->server->vfs;
+	struct rr_vfs_getacl *getacl;
+	struct rr_vfs_ace *entries;
+
+	if (!(gathered->needs & RR_ATTR_ACL))
+		return gather_finish(c);
+	gathered->acl = rr_nfs4_alloc(c, sizeof(*gathered->acl));
+	entries = rr_nfs4_alloc(c, 2 * RR_VFS_ACL_MAX * sizeof(*entries));
+	if (!gathered->acl || !entries)
+		return NFS4ERR_REP_TOO_BIG;
+	getacl = &rr_nfs4_vfs_begin(c)->getacl;
+	getacl->object = rr_nfs4_object(gathered->fh);
+	getacl->access.entries = entries;
+	getacl->inherited.entries = entries + RR_VFS_ACL_MAX;
+	return rr_nfs4_vfs(c, rr_vfs_getacl(vfs, getacl), gather_acl_done);
+}
+
+/* Runs when the storage has answered with the limits of a file system: keeps the limits and goes on with
+ * the lists. After an error, the operation goes on with the error in c->vfs_status. */
 static uint32_t
 gather_limits_done(struct rr_nfs4_compound *c)
 {
 	if (c->vfs_status != RR_VFS_OK)
 		return c->own.gathered->then(c);
 	c->own.gathered->limits = c->vfs.limits;
-	return gather_finish(c);
+	return gather_acl(c);
 }
 
-/* Asks the storage for the limits of the file system if the attributes need them; else finishes the
- * gathering. */
+/* Asks the storage for the limits of the file system if the attributes need them; else goes on
+ * with the lists. */
 static uint32_t
 gather_limits(struct rr_nfs4_compound *c)
 {
 	struct rr_vfs *vfs = c->server->vfs;
 
 	if (!(c->own.gathered->needs & RR_ATTR_LIMITS))
-		return gather_finish(c);
+		return gather_acl(c);
 	rr_nfs4_vfs_begin(c)->limits.object = rr_nfs4_object(c->own.gathered->fh);
 	return rr_nfs4_vfs(c, rr_vfs_limits(vfs, &c->vfs.limits), gather_limits_done);
 }

@@ -14,9 +14,11 @@ struct rr_nfs4_gathered {
 	struct rr_attr_source source;
 	/* These members are for the steps of the gathering. */
 	struct rr_nfs4_fh *fh;
-	uint32_t needs; /* RR_ATTR_STATFS, RR_ATTR_LIMITS: data to ask the storage for */
+	uint32_t needs; /* RR_ATTR_STATFS, ...: data to ask the storage for */
 	rr_nfs4_step *then;
-	struct rr_nfs4_owners *named; /* source has names from here; NULL: numbers */
+	struct rr_nfs4_owners *named;  /* source has names from here; NULL: numbers */
+	struct rr_idmap_asking asking; /* for the names in lists */
+	struct rr_vfs_getacl *acl;     /* NULL: not asked for */
 };
 
 /* Gathers into c->own.gathered the data of the object of fh that the attributes in mask need, then goes on

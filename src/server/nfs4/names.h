@@ -35,10 +35,14 @@ enum rr_idmap_status rr_nfs4_owners(const struct rr_idmap_asking *asking,
 	const struct rr_vfs_attributes *attributes, struct rr_nfs4_owners *owners,
 	struct rr_attr_source *source);
 
-/* Reads what a fattr4 of the arguments sets, as rr_attr_get() does. Returns RR_NFS4_PENDING if the step
- * `again` will run once more. */
-uint32_t rr_nfs4_attr_get(
-	struct rr_nfs4_compound *c, const fattr4 *fattr, struct rr_vfs_set *set, rr_nfs4_step *again);
+/* Asks for the names of all users and groups in a list, so that they are known when it is written. */
+enum rr_idmap_status rr_nfs4_acl_names(const struct rr_idmap_asking *asking, const struct rr_vfs_acl *acl);
+
+/* Reads what a fattr4 of the arguments sets, as rr_attr_get() does, with a list into *acl, whose memory lives
+ * until the operation ends; NULL: no list can be set. Returns RR_NFS4_PENDING if the step `again` will run
+ * once more. */
+uint32_t rr_nfs4_attr_get(struct rr_nfs4_compound *c, const fattr4 *fattr, struct rr_attr_acl *acl,
+	struct rr_vfs_set *set, rr_nfs4_step *again);
 
 /* Waits for the answer to the question that was asked last, and goes on with `again`. */
 uint32_t rr_nfs4_wait_names(struct rr_nfs4_compound *c, rr_nfs4_step *again);

@@ -119,14 +119,17 @@ rr_attr_put_mask(struct rpcrdma_xdr_writer *writer, const struct rr_attr_mask *m
 		rpcrdma_put_u32(writer, mask->words[i]);
 }
 
-/* Returns those of the attributes asked for that the minor version supports and that have a value to read. */
+/* Returns those of the attributes asked for that the minor version supports and that have a value to read:
+ * access lists have none where the storage keeps no lists, and in READDIR. */
 static struct rr_attr_mask
-attr_readable(const struct rr_attr_mask *asked, uint32_t minor)
+attr_readable(const struct rr_attr_mask *asked, const struct rr_attr_source *source)
 {
 	struct rr_attr_mask mask = { { 0 } };
 
 	for (uint32_t i = 0; i < RR_ATTR_COUNT; i++) {
-		if (rr_attr_in(asked, i) && rr_attr_rows[i].put && attr_is_supported(i, minor))
+		if (!rr_attr_in(asked, i) || !rr_attr_rows[i].put || !attr_is_supported(i, source->minor))
+			continue;
+		if (!(rr_attr_rows[i].needs & RR_ATTR_ACL) || source->acl)
 			rr_attr_add(&mask, i);
 	}
 	return mask;
@@ -147,7 +150,7 @@ void
 rr_attr_put(struct rpcrdma_xdr_writer *writer, const struct rr_attr_mask *asked,
 	const struct rr_attr_source *source)
 {
-	struct rr_attr_mask mask = attr_readable(asked, source->minor);
+	struct rr_attr_mask mask = attr_readable(asked, source);
 	struct rpcrdma_xdr_writer length;
 
 	rr_attr_put_mask(writer, &mask);
@@ -160,7 +163,8 @@ rr_attr_put(struct rpcrdma_xdr_writer *writer, const struct rr_attr_mask *asked,
 }
 
 nfsstat4
-rr_attr_get(const fattr4 *fattr, uint32_t minor, const struct rr_idmap_asking *asking, struct rr_vfs_set *set)
+rr_attr_get(
+	const fattr4 *fattr, uint32_t minor, const struct rr_attr_getting *getting, struct rr_vfs_set *set)
 {
 	const struct rpcrdma_message values = { .stream = fattr->attr_vals.data,
 		.length = fattr->attr_vals.length };
@@ -184,7 +188,7 @@ rr_attr_get(const fattr4 *fattr, uint32_t minor, const struct rr_idmap_asking *a
 		/* RFC 8275, 4.2: "it is an error to set both mode and mode_umask" */
 		if (row->sets & RR_VFS_SET_MODE & set->mask)
 			return NFS4ERR_INVAL;
-		status = row->get(&reader, asking, set);
+		status = row->get(&reader, getting, set);
 		if (reader.failed)
 			return NFS4ERR_BADXDR;
 		if (status != NFS4_OK)
@@ -219,7 +223,8 @@ rr_attr_comparable(const fattr4 *fattr, uint32_t minor)
 	for (uint32_t i = 0; i < RR_ATTR_COUNT; i++) {
 		if (!rr_attr_in(&mask, i))
 			continue;
-		if (!attr_is_supported(i, minor))
+		/* One list may be written in many ways: none is the same as another. */
+		if (!attr_is_supported(i, minor) || rr_attr_rows[i].needs & RR_ATTR_ACL)
 			return NFS4ERR_ATTRNOTSUPP;
 		/* RFC 8881, 18.31.4: "When the attribute rdattr_error or any set-only attribute (e.g.,
 		 * time_modify_set) is specified, the error NFS4ERR_INVAL is returned to the client." */

@@ -3,6 +3,7 @@
 #define RR_VFS_FATTR4_ATTR_H
 
 #include "ulb/nfs42.h"
+#include "vfs/acl/nfs4.h"
 #include "vfs/idmap/names.h"
 #include "vfs/vfs.h"
 
@@ -22,15 +23,17 @@ struct rr_attr_mask {
 	uint32_t words[RR_ATTR_WORDS];
 };
 
-/* Flags: the storage must be asked for a struct rr_vfs_statfs, or for a struct rr_vfs_limits, before the
- * attributes are written. */
-enum { RR_ATTR_STATFS = 1, RR_ATTR_LIMITS = 2 };
+/* Flags: the storage must be asked for a struct rr_vfs_statfs, for a struct rr_vfs_limits, or for a struct
+ * rr_vfs_getacl, before the attributes are written. */
+enum { RR_ATTR_STATFS = 1, RR_ATTR_LIMITS = 2, RR_ATTR_ACL = 4 };
 
 /* The values that attributes are written from. */
 struct rr_attr_source {
 	const struct rr_vfs_attributes *attributes;
-	const struct rr_vfs_statfs *statfs; /* NULL unless rr_attr_needs() asks for it */
-	const struct rr_vfs_limits *limits; /* likewise */
+	const struct rr_vfs_statfs *statfs;  /* NULL unless rr_attr_needs() asks for it */
+	const struct rr_vfs_limits *limits;  /* likewise */
+	const struct rr_vfs_getacl *acl;     /* NULL: the storage was not asked, or keeps no lists */
+	const struct rr_idmap_asking *names; /* of users and groups in lists; NULL: numbers */
 	const struct rr_vfs_handle *handle;
 	const char *owner, *group; /* names, instead of the numbers in attributes; NULL or "": the numbers */
 	nfsstat4 error;            /* for rdattr_error */
@@ -64,7 +67,7 @@ struct rr_attr_row {
 	void (*put)(struct rpcrdma_xdr_writer *writer, const struct rr_attr_source *source);
 	/* Reads the value; NULL: the client never asks for it. */
 	void (*take)(struct rpcrdma_xdr_reader *reader, struct rr_attr_values *values);
-	uint32_t needs; /* RR_ATTR_STATFS, RR_ATTR_LIMITS: the storage is asked for them before put() */
+	uint32_t needs; /* RR_ATTR_STATFS, ...: the storage is asked for them before put() */
 	uint32_t size;  /* the most octets that put() writes; 0: the attribute can only be set */
 	uint32_t minor; /* the first minor version that has the attribute; 0: all have it */
 	bool exclusive; /* an exclusive create may set the attribute */
@@ -72,14 +75,30 @@ struct rr_attr_row {
 
 extern const struct rr_attr_row rr_attr_rows[RR_ATTR_COUNT];
 
+/* A list that is to be set: memory for `room` entries, and the entries that were given. */
+struct rr_attr_acl {
+	struct rr_acl4_entry *entries;
+	uint32_t room, count;
+	bool is_given;
+};
+
+/* What the values that a client sets are read with. */
+struct rr_attr_getting {
+	struct rr_idmap_asking asking; /* for the numbers of owners that are names */
+	struct rr_attr_acl *acl;       /* NULL: no list can be set here */
+};
+
+/* A bit of rr_vfs_set.mask, beside those of vfs.h: a list is to be set. */
+#define RR_ATTR_SET_ACL (UINT32_C(1) << 31)
+
 /* An entry of the table of attributes that can be set, rr_attr_sets. */
 struct rr_attr_set {
 	/* Reads the value that the peer sets; NULL: the attribute cannot be set. */
-	nfsstat4 (*get)(struct rpcrdma_xdr_reader *reader, const struct rr_idmap_asking *asking,
+	nfsstat4 (*get)(struct rpcrdma_xdr_reader *reader, const struct rr_attr_getting *getting,
 		struct rr_vfs_set *set);
 	/* Writes the value that is to be set; NULL: the client never sets the attribute. */
 	void (*give)(struct rpcrdma_xdr_writer *writer, const struct rr_vfs_set *set);
-	uint32_t sets; /* RR_VFS_SET_* that the attribute sets */
+	uint32_t sets; /* RR_VFS_SET_* that the attribute sets, or RR_ATTR_SET_ACL */
 };
 
 extern const struct rr_attr_set rr_attr_sets[RR_ATTR_COUNT];
@@ -130,11 +149,12 @@ void rr_attr_put(struct rpcrdma_xdr_writer *writer, const struct rr_attr_mask *a
 
 /* Reads the attributes that a fattr4 sets, with their values, into `set`. Returns NFS4ERR_ATTRNOTSUPP if an
  * attribute is not supported, NFS4ERR_INVAL if an attribute can only be read or its value makes no sense, or
- * NFS4ERR_BADXDR, NFS4ERR_BADOWNER or NFS4ERR_FBIG. asking: for the numbers of owners that are names;
- * NFS4ERR_DELAY: the answer is not there yet. The waiter of asking waits for it where its link is in a list.
+ * NFS4ERR_BADXDR, NFS4ERR_BADOWNER or NFS4ERR_FBIG. getting->asking: for the numbers of owners that are
+ * names; NFS4ERR_DELAY: the answer is not there yet. The waiter of asking waits for it where its link is in a
+ * list.
  */
 nfsstat4 rr_attr_get(
-	const fattr4 *fattr, uint32_t minor, const struct rr_idmap_asking *asking, struct rr_vfs_set *set);
+	const fattr4 *fattr, uint32_t minor, const struct rr_attr_getting *getting, struct rr_vfs_set *set);
 /* Returns those attributes of the bitmap that were set. applied: the RR_VFS_SET_* bits of what the storage
  * has set. */
 struct rr_attr_mask rr_attr_applied(const bitmap4 *bitmap, uint32_t applied);

@@ -3,7 +3,7 @@
  * and write them, set_give_NAME(). */
 #include <stdio.h>
 
-#include "vfs/fattr4/attr.h"
+#include "vfs/fattr4/acl.h"
 
 /* ---- Texts and times ---- */
 
@@ -38,12 +38,12 @@ rr_attr_get_time(struct rpcrdma_xdr_reader *reader, struct rr_vfs_time *time)
 /* The head of the function that reads the value of the attribute `name` that a client sets. */
 #define SET_GET(name)                                                                                        \
 	static nfsstat4 set_get_##name(struct rpcrdma_xdr_reader *reader,                                    \
-		const struct rr_idmap_asking *asking, struct rr_vfs_set *set)
+		const struct rr_attr_getting *getting, struct rr_vfs_set *set)
 
 /* Reads a size. Returns NFS4ERR_FBIG for a size that no file of the storage can have. */
 SET_GET(size)
 {
-	(void)asking;
+	(void)getting;
 	set->size = rpcrdma_get_u64(reader);
 	return set->size > INT64_MAX ? NFS4ERR_FBIG : NFS4_OK;
 }
@@ -51,7 +51,7 @@ SET_GET(size)
 /* Reads a mode. Returns NFS4ERR_INVAL if it has other bits than those of a mode4. */
 SET_GET(mode)
 {
-	(void)asking;
+	(void)getting;
 	set->mode = rpcrdma_get_u32(reader);
 	return set->mode > 07777 ? NFS4ERR_INVAL : NFS4_OK;
 }
@@ -60,7 +60,7 @@ SET_GET(mode)
  * the umask has other bits than the nine permission bits. */
 SET_GET(mode_umask)
 {
-	(void)asking;
+	(void)getting;
 	set->mode = rpcrdma_get_u32(reader);
 	set->umask = rpcrdma_get_u32(reader);
 	return set->mode > 07777 || set->umask > 0777 ? NFS4ERR_INVAL : NFS4_OK;
@@ -88,12 +88,27 @@ set_get_who(
 
 SET_GET(owner)
 {
-	return set_get_who(reader, asking, false, &set->uid);
+	return set_get_who(reader, &getting->asking, false, &set->uid);
 }
 
 SET_GET(owner_group)
 {
-	return set_get_who(reader, asking, true, &set->gid);
+	return set_get_who(reader, &getting->asking, true, &set->gid);
+}
+
+SET_GET(acl)
+{
+	(void)set;
+	return getting->acl ? rr_attr_get_acl(reader, &getting->asking, getting->acl) : NFS4ERR_ATTRNOTSUPP;
+}
+
+/* RFC 8881, 6.2.3.2, has flags for the inheritance of lists that change later, which POSIX does not have. */
+SET_GET(dacl)
+{
+	uint32_t flags = rpcrdma_get_u32(reader);
+	nfsstat4 status = set_get_acl(reader, getting, set);
+
+	return status == NFS4_OK && flags != 0 ? NFS4ERR_ATTRNOTSUPP : status;
 }
 
 /* Reads a settime4. If the client asks for the time of the server, the flag `now` (RR_VFS_SET_*_NOW) is added
@@ -116,13 +131,13 @@ set_get_settime(struct rpcrdma_xdr_reader *reader, struct rr_vfs_time *time, uin
 
 SET_GET(time_access_set)
 {
-	(void)asking;
+	(void)getting;
 	return set_get_settime(reader, &set->access_time, RR_VFS_SET_ACCESS_NOW, &set->mask);
 }
 
 SET_GET(time_modify_set)
 {
-	(void)asking;
+	(void)getting;
 	return set_get_settime(reader, &set->modify_time, RR_VFS_SET_MODIFY_NOW, &set->mask);
 }
 
@@ -185,6 +200,8 @@ set_give_time_modify_set(struct rpcrdma_xdr_writer *writer, const struct rr_vfs_
 
 const struct rr_attr_set rr_attr_sets[RR_ATTR_COUNT] = {
 	[FATTR4_SIZE] = { set_get_size, set_give_size, RR_VFS_SET_SIZE },
+	[FATTR4_ACL] = { set_get_acl, NULL, RR_ATTR_SET_ACL },
+	[FATTR4_DACL] = { set_get_dacl, NULL, RR_ATTR_SET_ACL },
 	[FATTR4_MODE] = { set_get_mode, set_give_mode, RR_VFS_SET_MODE },
 	[FATTR4_OWNER] = { set_get_owner, set_give_owner, RR_VFS_SET_UID },
 	[FATTR4_OWNER_GROUP] = { set_get_owner_group, set_give_owner_group, RR_VFS_SET_GID },

@@ -3,7 +3,7 @@
  * them, attr_take_NAME(). */
 #include <string.h>
 
-#include "vfs/fattr4/attr.h"
+#include "vfs/fattr4/acl.h"
 
 /* ATTR_PUT and ATTR_TAKE are the heads of the functions that write and read the attribute `name`. ATTR_CONST
  * makes a function that writes a value that all objects share. ATTR_FROM makes a function that writes a
@@ -33,10 +33,16 @@
 	ATTR_FROM(name, type, from)                                                                          \
 	ATTR_INTO(name, type, into)
 
+/* RFC 8881, 5.8.1.1: "the mandatory and recommended attributes that are supported for this object": access
+ * lists are where the storage keeps them. */
 ATTR_PUT(supported_attrs)
 {
 	struct rr_attr_mask mask = rr_attr_supported(source->minor);
 
+	if (!source->limits->acls) {
+		mask.words[0] &= ~(UINT32_C(1) << FATTR4_ACL);
+		mask.words[1] &= ~(UINT32_C(1) << (FATTR4_DACL - 32));
+	}
 	rr_attr_put_mask(writer, &mask);
 }
 
@@ -167,6 +173,23 @@ ATTR_TIME(time_access, access_time)
 ATTR_TIME(time_metadata, change_time)
 ATTR_TIME(time_modify, modify_time)
 
+/* RFC 8881, 6.2.1.2: entries that allow and that deny can be set. */
+ATTR_PUT(aclsupport)
+{
+	rpcrdma_put_u32(writer, source->limits->acls ? ACL4_SUPPORT_ALLOW_ACL | ACL4_SUPPORT_DENY_ACL : 0);
+}
+
+ATTR_PUT(acl)
+{
+	rr_attr_put_acl(writer, source->acl, source->attributes->type == RR_VFS_DIRECTORY, source->names);
+}
+
+ATTR_PUT(dacl)
+{
+	rpcrdma_put_u32(writer, 0); /* na41_flag */
+	attr_put_acl(writer, source);
+}
+
 ATTR_PUT(time_delta)
 {
 	rr_attr_put_time(writer, source->limits->time_delta);
@@ -183,7 +206,6 @@ ATTR_BOTH(change, u64, attributes->change, attributes.change)
 ATTR_BOTH(size, u64, attributes->size, attributes.size)
 ATTR_CONST(yes, bool, true)
 ATTR_CONST(no, bool, false)
-ATTR_CONST(nothing, u32, 0)
 /* RFC 8881, 14.4: "the file system contains non-UTF-8 characters, and the server will not convert non-UTF
  * characters to UTF-8": names are any octets. */
 ATTR_CONST(fs_charset_cap, u32, FSCHARSET_CAP4_CONTAINS_NON_UTF8)
@@ -213,8 +235,11 @@ ATTR_BOTH(clone_blksize, u32, limits->clone_block, clone_block)
 ATTR_FROM(xattr_support, bool, limits->xattrs)
 ATTR_INTO(xattr_support, bool, xattrs)
 
+/* For a list, which has no bound, so much memory is taken. */
+enum { ATTR_ACL = 48 << 10 };
+
 const struct rr_attr_row rr_attr_rows[RR_ATTR_COUNT] = {
-	[FATTR4_SUPPORTED_ATTRS] = { attr_put_supported_attrs, .size = 16 },
+	[FATTR4_SUPPORTED_ATTRS] = { attr_put_supported_attrs, .needs = RR_ATTR_LIMITS, .size = 16 },
 	[FATTR4_TYPE] = { attr_put_type, attr_take_type, .size = 4 },
 	[FATTR4_FH_EXPIRE_TYPE] = { attr_put_fh_expire_type, .size = 4 },
 	[FATTR4_CHANGE] = { attr_put_change, attr_take_change, .size = 8 },
@@ -227,7 +252,8 @@ const struct rr_attr_row rr_attr_rows[RR_ATTR_COUNT] = {
 	[FATTR4_UNIQUE_HANDLES] = { attr_put_no, .size = 4 },
 	[FATTR4_LEASE_TIME] = { attr_put_lease_time, attr_take_lease_time, .size = 4 },
 	[FATTR4_RDATTR_ERROR] = { attr_put_rdattr_error, attr_take_rdattr_error, .size = 4 },
-	[FATTR4_ACLSUPPORT] = { attr_put_nothing, .size = 4 },
+	[FATTR4_ACL] = { attr_put_acl, .needs = RR_ATTR_ACL, .size = ATTR_ACL },
+	[FATTR4_ACLSUPPORT] = { attr_put_aclsupport, .needs = RR_ATTR_LIMITS, .size = 4 },
 	[FATTR4_CANSETTIME] = { attr_put_yes, .size = 4 },
 	[FATTR4_CASE_INSENSITIVE] = { attr_put_case_insensitive, attr_take_case_insensitive,
 		.needs = RR_ATTR_LIMITS, .size = 4 },
@@ -268,6 +294,7 @@ const struct rr_attr_row rr_attr_rows[RR_ATTR_COUNT] = {
 	[FATTR4_TIME_METADATA] = { attr_put_time_metadata, attr_take_time_metadata, .size = 12 },
 	[FATTR4_TIME_MODIFY] = { attr_put_time_modify, attr_take_time_modify, .size = 12 },
 	[FATTR4_MOUNTED_ON_FILEID] = { attr_put_mounted_on_fileid, attr_take_mounted_on_fileid, .size = 8 },
+	[FATTR4_DACL] = { attr_put_dacl, .needs = RR_ATTR_ACL, .size = ATTR_ACL, .minor = 1 },
 	[FATTR4_SUPPATTR_EXCLCREAT] = { attr_put_suppattr_exclcreat, .size = 16 },
 	[FATTR4_FS_CHARSET_CAP] = { attr_put_fs_charset_cap, .size = 4 },
 	[FATTR4_CLONE_BLKSIZE] = { attr_put_clone_blksize, attr_take_clone_blksize, .needs = RR_ATTR_LIMITS,

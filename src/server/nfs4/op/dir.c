@@ -74,7 +74,7 @@ rr_op_create(struct rr_nfs4_compound *c)
 	if (status == NFS4_OK)
 		status = rr_nfs4_name(args->objname);
 	if (status == NFS4_OK)
-		status = rr_nfs4_attr_get(c, &args->createattrs, &create->set, rr_op_create);
+		status = rr_nfs4_attr_get(c, &args->createattrs, NULL, &create->set, rr_op_create);
 	/* Only regular files have a size, and OPEN makes those. */
 	if (status == NFS4ERR_FBIG || (status == NFS4_OK && create->set.mask & RR_VFS_SET_SIZE))
 		status = NFS4ERR_INVAL;

@@ -161,7 +161,7 @@ open_how(struct rr_nfs4_compound *c, struct rr_vfs_create *create)
 	if (!attrs)
 		return NFS4_OK;
 	work->asked = &attrs->attrmask;
-	status = rr_nfs4_attr_get(c, attrs, &work->set, open_create);
+	status = rr_nfs4_attr_get(c, attrs, NULL, &work->set, open_create);
 	/* RFC 8881, 18.16.3: "If the client attempts to set in cva_attrs an attribute that is not in
 	 * suppattr_exclcreat, the server MUST return NFS4ERR_INVAL." */
 	if (work->exclusive &&

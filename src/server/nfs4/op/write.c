@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* WRITE, COMMIT, SETATTR: RFC 8881, sections 18.32, 18.3 and 18.30. */
+/* WRITE and COMMIT: RFC 8881, sections 18.32 and 18.3. */
 #include <string.h>
 
 #include "server/nfs4/errors.h"
-#include "server/nfs4/names.h"
 #include "server/nfs4/ops.h"
 #include "server/nfs4/support.h"
 
@@ -128,62 +127,4 @@ uint32_t
 rr_op_commit(struct rr_nfs4_compound *c)
 {
 	return rr_nfs4_attributes(c, &c->current, op_commit_typed);
-}
-
-/* Runs when the storage has answered: writes the whole result of SETATTR into the reply. After an error, too,
- * the result lists the attributes that were set. RFC 8881, 18.30.3: "On either success or failure of the
- * operation, the server will return the attrsset bitmask". */
-static uint32_t
-op_setattr_done(struct rr_nfs4_compound *c)
-{
-	const bitmap4 *asked = &c->op->u.opsetattr.obj_attributes.attrmask;
-	struct rr_attr_mask set = rr_attr_applied(asked, c->vfs.setattr.applied);
-	nfsstat4 status = rr_nfs4_status_for(OP_SETATTR, rr_nfs4_status(c->vfs_status));
-
-	c->after = &c->vfs.setattr.change.after;
-	/* A failure has this result, too; compound.c would write the status alone. */
-	rpcrdma_put_u32(&c->writer, OP_SETATTR);
-	rpcrdma_put_u32(&c->writer, status);
-	rr_attr_put_mask(&c->writer, &set);
-	c->encoded = true;
-	return status;
-}
-
-/* Runs when the attributes of the object are known: checks the stateid, which must allow writing if the size
- * is to be set, and has the storage set the attributes. */
-static uint32_t
-op_setattr_typed(struct rr_nfs4_compound *c)
-{
-	const SETATTR4args *args = &c->op->u.opsetattr;
-	uint32_t access = c->own.setattr.mask & RR_VFS_SET_SIZE ? OPEN4_SHARE_ACCESS_WRITE : 0;
-	struct rr_vfs *vfs = c->server->vfs;
-	struct rr_vfs_setattr *setattr;
-	nfsstat4 status = NFS4_OK;
-
-	if (c->vfs_status != RR_VFS_OK)
-		return rr_nfs4_status(c->vfs_status);
-	/* Only regular files have a size to be set. RFC 8881, 15.2, has no NFS4ERR_ISDIR for SETATTR. */
-	if (access != 0 && c->current.attributes.type != RR_VFS_FILE)
-		return NFS4ERR_INVAL;
-	status = rr_nfs4_use_stateid(c, &c->current, &args->stateid, access, 0);
-	if (status != NFS4_OK)
-		return status;
-	setattr = &rr_nfs4_vfs_begin(c)->setattr;
-	/* An open that may write sets the size. For other attributes the storage asks for the caller's rights
-	 * all the same; it only need not find the object of the filehandle. */
-	setattr->object = rr_nfs4_object_as(c, &c->current, 0);
-	setattr->set = c->own.setattr;
-	return rr_nfs4_vfs(c, rr_vfs_setattr(vfs, setattr), op_setattr_done);
-}
-
-uint32_t
-rr_op_setattr(struct rr_nfs4_compound *c)
-{
-	uint32_t status =
-		rr_nfs4_attr_get(c, &c->op->u.opsetattr.obj_attributes, &c->own.setattr, rr_op_setattr);
-
-	/* RFC 8275, 4.2: mode_umask is only for objects that are being made. */
-	if (status == NFS4_OK && c->own.setattr.mask & RR_VFS_SET_UMASK)
-		status = NFS4ERR_INVAL;
-	return status == NFS4_OK ? rr_nfs4_attributes(c, &c->current, op_setattr_typed) : status;
 }

@@ -12,6 +12,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "vfs/acl/list.h"
 #include "vfs/posix/posix_private.h"
 
 /* Numbers of file systems that <linux/magic.h> does not have, or not in all its versions. */
@@ -153,6 +154,16 @@ rr_posix_time_unit(const struct rr_object *object)
 	return rr_posix_time_delta(fstatfs(object->fd, &fs) < 0 ? 0 : (uint32_t)fs.f_type, born);
 }
 
+/* Tells whether the object's file system keeps access lists. */
+static bool
+op_limits_have_acls(const struct rr_object *object)
+{
+	char path[RR_POSIX_PATH];
+
+	rr_posix_path(object->fd, path);
+	return getxattr(path, RR_ACL_ACCESS, NULL, 0) >= 0 || errno != ENOTSUP;
+}
+
 /* Finds the limits of the object's file system. UINT32_MAX names of an object means that there is no known
  * bound. The names of all file systems count as case-sensitive. */
 static enum rr_vfs_status
@@ -170,6 +181,7 @@ op_limits_find(const struct rr_object *object, struct rr_vfs_limits *limits)
 	limits->clone_block = op_limits_clone_block(object);
 	limits->time_delta = rr_posix_time_unit(object);
 	limits->xattrs = op_limits_have_xattrs(object);
+	limits->acls = op_limits_have_acls(object);
 	limits->case_insensitive = false;
 	limits->case_preserving = true;
 	return RR_VFS_OK;
