@@ -221,6 +221,19 @@ cp_warn_of_lists(const struct rr_cp *cp)
 			cp->listed);
 }
 
+/* Warns, once in a run, of the owners whom this machine does not know. */
+static void
+cp_warn_of_owners(const struct rr_cp *cp)
+{
+	if (cp->unowned > 0)
+		rr_tool_warn(cp->tool,
+			"owners are not kept where nobody has their name here: %" PRIu64
+			" of the files and directories have such an owner or group; their copies belong to "
+			"the user who made them. The domain of names is that of /etc/idmapd.conf, or of this "
+			"machine",
+			cp->unowned);
+}
+
 /* Opens the destination, copies each source to it, and prints the summary. Returns an exit status, after
  * messages if it is not OK. */
 static int
@@ -243,6 +256,7 @@ cp_copy(struct rr_cp *cp, int count, char **sources, const char *destination)
 		opened |= cp_copy_one(cp, sources[i], destination);
 	rr_progress_hide(&cp->progress);
 	cp_warn_of_lists(cp);
+	cp_warn_of_owners(cp);
 	rr_pump_free(&cp->pump);
 	rr_cp_small_free(cp);
 	if (opened && !cp->quiet && !cp->stop &&

@@ -74,8 +74,9 @@ struct rr_cp {
 	int64_t times_unit;     /* ns: in which the file system times_fsid keeps times; 0: not known */
 	struct rpcrdma_nfs_filesystem times_fsid; /* of the destination */
 	uint64_t listed;                          /* with -a: objects whose access list is not kept */
-	bool no_xattrs;                           /* the destination takes no extended attributes */
-	char xattr_names[65536];                  /* memory for archive.c */
+	uint64_t unowned;        /* with -a: objects whose owner or group is a name that nobody has here */
+	bool no_xattrs;          /* the destination takes no extended attributes */
+	char xattr_names[65536]; /* memory for archive.c */
 	uint8_t xattr_value[RPCRDMA_NFS_XATTR_MAX];
 	struct rr_cp_small *small; /* the jobs of small.c */
 	bool fresh;                /* the directory that is copied to now was made by this copy */

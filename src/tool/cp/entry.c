@@ -92,6 +92,7 @@ rr_cp_entry(struct rr_cp *cp, struct rr_directory *from, const char *name, const
 		return;
 	}
 	cp->listed += cp->preserve && info->listed;
+	cp->unowned += cp->archive && !rr_cp_is_owned(info);
 	switch (info->kind) {
 	case RR_KIND_FILE: entry_copy_file(cp, &pair); break;
 	case RR_KIND_LINK: entry_copy_link(cp, &pair); break;

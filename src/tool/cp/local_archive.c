@@ -18,9 +18,10 @@
 static bool
 local_give(struct rr_side *side, int fd, const struct rr_info *info)
 {
+	/* To fchown(2), RR_OWNERS_NOBODY means that the owner, or the group, stays as it is. */
 	if (side->keep_uid && fchown(fd, info->uid, (gid_t)-1) < 0)
 		side->keep_uid = false;
-	return fchown(fd, (uid_t)-1, info->gid) == 0 && side->keep_uid;
+	return fchown(fd, (uid_t)-1, info->gid) == 0 && side->keep_uid && rr_cp_is_owned(info);
 }
 
 int

@@ -43,9 +43,10 @@ remote_special_type(enum rpcrdma_nfs_type type)
 	}
 }
 
-/* Converts the NFS attributes of an object to *info, the form that both ends of a copy share. */
+/* Converts the NFS attributes of an object to *info, the form that both ends of a copy share. Users and
+ * groups whom the server names have the numbers that they have here. */
 static void
-remote_describe_object(const struct rpcrdma_nfs_object *object, struct rr_info *info)
+remote_describe_object(struct rr_side *side, const struct rpcrdma_nfs_object *object, struct rr_info *info)
 {
 	*info = (struct rr_info){
 		.kind = object->type == RPCRDMA_NFS_FILE        ? RR_KIND_FILE
@@ -56,8 +57,8 @@ remote_describe_object(const struct rpcrdma_nfs_object *object, struct rr_info *
 		.type = remote_special_type(object->type),
 		.major = object->device_major,
 		.minor = object->device_minor,
-		.uid = object->uid,
-		.gid = object->gid,
+		.uid = object->owner[0] ? rr_owners_number(&side->owners, object->owner, false) : object->uid,
+		.gid = object->group[0] ? rr_owners_number(&side->owners, object->group, true) : object->gid,
 		.links = object->links,
 		.size = object->length,
 		.used = object->used,
@@ -81,7 +82,7 @@ remote_found(struct rr_side *side, int error, const struct rpcrdma_nfs_object *o
 		return 0;
 	if (error)
 		return rr_cp_remote_fail(side, error);
-	remote_describe_object(object, info);
+	remote_describe_object(side, object, info);
 	return 0;
 }
 
@@ -112,7 +113,7 @@ remote_examine(struct rr_side *side, const struct rr_directory *directory,
 	if (!entry->object)
 		return remote_look(side, directory, entry->name, info);
 	object = rr_catalog_object(entry);
-	remote_describe_object(&object, info);
+	remote_describe_object(side, &object, info);
 	return 0;
 }
 
@@ -315,7 +316,7 @@ remote_describe(struct rr_file *file, struct rr_info *info)
 
 	if (error)
 		return rr_cp_remote_fail(file->side, error);
-	remote_describe_object(&object, info);
+	remote_describe_object(file->side, &object, info);
 	return 0;
 }
 

@@ -25,11 +25,11 @@ rr_cp_remote_mode(uint32_t mode)
 struct rpcrdma_nfs_changes
 rr_cp_remote_attributes(const struct rr_side *side, const struct rr_info *info)
 {
-	bool all = side->keep_uid && side->keep_gid;
+	bool all = side->keep_uid && side->keep_gid && rr_cp_is_owned(info);
 	struct rpcrdma_nfs_changes changes = rr_cp_remote_mode(info->mode & (all ? 07777u : RR_MODE_KEPT));
 
-	changes.set_uid = side->keep_uid;
-	changes.set_gid = side->keep_gid;
+	changes.set_uid = side->keep_uid && info->uid != RR_OWNERS_NOBODY;
+	changes.set_gid = side->keep_gid && info->gid != RR_OWNERS_NOBODY;
 	changes.uid = info->uid;
 	changes.gid = info->gid;
 	changes.accessed = remote_nfs_time(info->atime);

@@ -7,6 +7,7 @@
 #include "base/loop.h"
 #include "nfs/client.h"
 #include "tool/cp/catalog.h"
+#include "tool/owners.h"
 
 /*
  * An end of a copy: the local file system (local.c) or an NFS server (remote.c), both behind the same
@@ -36,13 +37,21 @@ struct rr_info {
 	uint32_t mode;
 	uint32_t type;         /* of a STREAM or OTHER: S_IFIFO, S_IFCHR, S_IFBLK or S_IFSOCK; 0: "-" */
 	uint32_t major, minor; /* of a device */
-	uint32_t uid, gid, links;
+	uint32_t uid, gid;     /* RR_OWNERS_NOBODY: nobody here has the name that the server gave */
+	uint32_t links;
 	uint64_t size, used; /* octets; used: octets of storage, fewer than size if the file has holes */
 	struct rpcrdma_nfs_filesystem fsid;
 	uint64_t fileid;
 	struct timespec atime, mtime, ctime;
 	struct rpcrdma_nfs_handle handle; /* remote */
 };
+
+/* Tells whether the owner and the group are known here. */
+static inline bool
+rr_cp_is_owned(const struct rr_info *info)
+{
+	return info->uid != RR_OWNERS_NOBODY && info->gid != RR_OWNERS_NOBODY;
+}
 
 /* A directory: a descriptor (local), or a file handle (remote). */
 struct rr_directory {
@@ -128,6 +137,7 @@ struct rr_side {
 	bool gone;               /* that error says that the object does not exist any more */
 	bool source;             /* this is the end that is copied from */
 	bool archive;            /* owners are kept, where that is allowed */
+	struct rr_owners owners; /* remote: whom the server names */
 	bool keep_uid, keep_gid; /* owner and group can be set, as far as this is known */
 };
 

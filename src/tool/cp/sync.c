@@ -64,10 +64,12 @@ rr_cp_same_attributes(struct rr_cp *cp, const struct rr_directory *to_place, con
 	const struct rr_info *there)
 {
 	const struct rr_side *to = &cp->to;
-	uint32_t kept = to->keep_uid && to->keep_gid ? 07777 : RR_MODE_KEPT;
+	uint32_t kept = to->keep_uid && to->keep_gid && rr_cp_is_owned(info) ? 07777 : RR_MODE_KEPT;
+	bool uid = to->keep_uid && info->uid != RR_OWNERS_NOBODY;
+	bool gid = to->keep_gid && info->gid != RR_OWNERS_NOBODY;
 
-	return (info->mode & kept) == there->mode && (info->uid == there->uid || !to->keep_uid) &&
-	       (info->gid == there->gid || !to->keep_gid) && rr_cp_times_same(cp, to_place, info, there);
+	return (info->mode & kept) == there->mode && (info->uid == there->uid || !uid) &&
+	       (info->gid == there->gid || !gid) && rr_cp_times_same(cp, to_place, info, there);
 }
 
 /* Sets mode, times, owner and group of a file of the destination that has the same data as the source

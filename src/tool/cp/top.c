@@ -155,6 +155,7 @@ top_copy_contents(struct rr_cp *cp, const char *path, const struct rr_info *info
 	cp->to_top = *to;
 	cp->to_top_number = target->info.fileid;
 	cp->listed += cp->preserve && info->listed;
+	cp->unowned += cp->archive && !rr_cp_is_owned(info);
 	if (cp->sync)
 		rr_cp_directory_there(cp, to, info, &target->info);
 	cp->depth++;

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "vfs/idmap/idmap_private.h"
+#include "vfs/idmap/names.h"
 
 /* The most octets of a line of idmapd.conf, and of its lines that are read. */
 enum { DOMAIN_LINE = 1024, DOMAIN_LINES = 4096 };
@@ -96,4 +97,17 @@ rr_idmap_find_domain(struct rr_idmap_found *found)
 		found->status = RR_IDMAP_BUSY;
 	if (error == 0)
 		freeaddrinfo(list);
+}
+
+void
+rr_idmap_domain(char domain[RR_IDMAP_NAME + 1])
+{
+	struct rr_idmap_found found = { .status = RR_IDMAP_NONE };
+
+	rr_idmap_read_domain(RR_IDMAP_CONF, domain);
+	if (domain[0])
+		return;
+	rr_idmap_find_domain(&found);
+	if (found.status == RR_IDMAP_FOUND)
+		strcpy(domain, found.name);
 }

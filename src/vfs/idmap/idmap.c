@@ -331,7 +331,7 @@ rr_idmap_new(const struct rr_env *env, struct rr_loop *loop, const struct rr_idm
 	if (config->domain && config->domain[0])
 		snprintf(idmap->domain, sizeof(idmap->domain), "%s", config->domain);
 	else
-		rr_idmap_read_domain("/etc/idmapd.conf", idmap->domain);
+		rr_idmap_read_domain(RR_IDMAP_CONF, idmap->domain);
 	error = rr_map_init(&idmap->entries, env, IDMAP_ENTRIES / 4);
 	if (!error)
 		error = rr_crew_new(env, loop, &crew, &idmap->crew);

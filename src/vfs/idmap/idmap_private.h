@@ -42,6 +42,8 @@ struct rr_idmap {
 	struct rr_timer patience; /* of the first of `looks` whose waiters have any left */
 };
 
+#define RR_IDMAP_CONF "/etc/idmapd.conf"
+
 /* domain.c: reads the domain from a file in the form of idmapd.conf(5): Domain in its section General. Stores
  * "" if there is no such file or no domain in it. */
 void rr_idmap_read_domain(const char *path, char domain[RR_IDMAP_NAME + 1]);

@@ -29,4 +29,8 @@ enum rr_idmap_status rr_idmap_owner(
 /* Tells whether the text of an owner is a number in the form of RFC 8881, 5.9, and stores that. */
 bool rr_idmap_is_number(struct rpcrdma_bytes owner, uint32_t *number);
 
+/* Finds the domain of names on this machine, as an idmap does without an option. May wait for a name server.
+ * Stores "" if there is none. */
+void rr_idmap_domain(char domain[RR_IDMAP_NAME + 1]);
+
 #endif
