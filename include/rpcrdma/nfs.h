@@ -295,7 +295,7 @@ RPCRDMA_API int rpcrdma_nfs_create(struct rpcrdma_nfs *nfs, const struct rpcrdma
 	const struct rpcrdma_nfs_then *then);
 
 /* A new regular file with all of its data. */
-struct rpcrdma_nfs_put {
+struct rpcrdma_nfs_whole {
 	size_t size; /* set by the caller: see api.h */
 	/* Set by the caller. */
 	struct rpcrdma_nfs_handle directory;
@@ -315,7 +315,7 @@ struct rpcrdma_nfs_put {
  * operation: NOTSUP (version 3 is spoken, or the server takes too few operations in one call: the caller does
  * this by several calls). */
 RPCRDMA_API int rpcrdma_nfs_put(
-	struct rpcrdma_nfs *nfs, struct rpcrdma_nfs_put *put, const struct rpcrdma_nfs_then *then);
+	struct rpcrdma_nfs *nfs, struct rpcrdma_nfs_whole *put, const struct rpcrdma_nfs_then *then);
 
 /* Makes a directory with the attributes of changes (NULL: mode 0755), and fills in object. Fails with EXIST
  * if the name exists. */

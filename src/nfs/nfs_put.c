@@ -14,11 +14,11 @@ put_repeated(struct rr_nfs_pending *pending, int status)
 
 /* Checks what the caller has set. Sets the error text if something is wrong. */
 static int
-put_check(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_put *put)
+put_check(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_whole *put)
 {
 	if (put->size < sizeof(*put))
 		return rr_nfs_fail(nfs, -RPCRDMA_ERR_INVAL,
-			"the size of struct rpcrdma_nfs_put is %zu, less than it ever was", put->size);
+			"the size of struct rpcrdma_nfs_whole is %zu, less than it ever was", put->size);
 	if (!nfs->v4 || !rr_v4_can_put(nfs->v4))
 		return rr_nfs_fail(nfs, -RPCRDMA_ERR_NOTSUP,
 			"a whole file is made by one call over NFS version 4 alone, if the server takes it");
@@ -31,7 +31,7 @@ put_check(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_put *put)
 
 /* Fills in the arguments of the call. */
 static int
-put_fill(struct rr_nfs_pending *pending, struct rpcrdma_nfs_put *put)
+put_fill(struct rr_nfs_pending *pending, struct rpcrdma_nfs_whole *put)
 {
 	int error = rr_nfs_pending_name(pending, 0, put->temporary);
 
@@ -48,7 +48,7 @@ put_fill(struct rr_nfs_pending *pending, struct rpcrdma_nfs_put *put)
 }
 
 int
-rpcrdma_nfs_put(struct rpcrdma_nfs *nfs, struct rpcrdma_nfs_put *put, const struct rpcrdma_nfs_then *then)
+rpcrdma_nfs_put(struct rpcrdma_nfs *nfs, struct rpcrdma_nfs_whole *put, const struct rpcrdma_nfs_then *then)
 {
 	struct rr_nfs_pending *pending;
 	int error = nfs && put ? put_check(nfs, put) : -RPCRDMA_ERR_INVAL;

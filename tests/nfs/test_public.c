@@ -365,7 +365,7 @@ data_goes_there_and_back(void **state)
 static void
 a_whole_file_is_put_over_version_4_alone(void **state)
 {
-	struct rpcrdma_nfs_put put = { .size = sizeof(put),
+	struct rpcrdma_nfs_whole put = { .size = sizeof(put),
 		.directory = root,
 		.temporary = "temporary",
 		.name = "name",

@@ -247,7 +247,7 @@ put_file(bool *made)
 	const struct rpcrdma_nfs_changes changes = {
 		.size = sizeof(changes), .set_mode = true, .mode = 0640
 	};
-	struct rpcrdma_nfs_put put = { .size = sizeof(put),
+	struct rpcrdma_nfs_whole put = { .size = sizeof(put),
 		.directory = *rr_nfs_root(reader.nfs),
 		.temporary = "temporary",
 		.name = "name",

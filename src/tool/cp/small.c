@@ -56,7 +56,7 @@ struct small_job {
 	struct rpcrdma_nfs_object object; /* the target */
 	struct rpcrdma_nfs_then then;     /* of the operation under way */
 	struct rpcrdma_nfs_io io;
-	struct rpcrdma_nfs_put put;
+	struct rpcrdma_nfs_whole put;
 	struct rpcrdma_nfs_range range;
 	struct rpcrdma_nfs_value xattrs;
 	char names[SMALL_NAMES];
@@ -321,7 +321,7 @@ small_put(struct small_job *job)
 	const struct rpcrdma_nfs_changes changes = rr_cp_remote_attributes(&job->cp->to, &job->info);
 	int error = -RPCRDMA_ERR_NOTSUP;
 
-	job->put = (struct rpcrdma_nfs_put){
+	job->put = (struct rpcrdma_nfs_whole){
 		.size = sizeof(job->put),
 		.directory = job->to->handle,
 		.temporary = job->temporary,
