@@ -148,7 +148,9 @@ open_wrong_sec(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directo
 	struct rr_v4_sec_result result = { 0 };
 	char list[64];
 
-	if (rr_nfs_call(nfs, RR_V4_SECINFO, &args, &result) != 0 || result.offer.count == 0)
+	/* Where the server takes this client's flavor, it wants another protection of the connection. */
+	if (rr_nfs_call(nfs, RR_V4_SECINFO, &args, &result) != 0 || result.offer.count == 0 ||
+		rr_sec_takes(&result.offer, nfs->config.rpc.auth))
 		return rr_nfs_fail(nfs, NFS4ERR_WRONGSEC, "%s", rr_nfs_status_text(nfs, NFS4ERR_WRONGSEC));
 	if (nfs->config.offer)
 		*nfs->config.offer = result.offer;
