@@ -61,12 +61,19 @@ close_over(void *ctx)
 		rr_vfs_ended(&counts->base.base, call, RR_VFS_OK);
 }
 
+static void close_send(struct rr_v4_closing *closing);
+
 static void
 close_end(struct rr_v4_closing *closing)
 {
 	struct rr_v4_vfs *counts = closing->counts;
+	struct rr_v4_held *held = closing->held;
 
 	rr_list_remove(&closing->link);
+	/* The last closing frees what the others look at, and closes the file when their locks have been
+	 * given back. */
+	if (!closing->last && --held->closers == 0 && held->waiting && !held->vfs->leaving)
+		close_send(held->waiting);
 	closing->post = (struct rpcrdma_post){ .run = close_over, .ctx = closing };
 	if (!counts || counts == closing->held->vfs ||
 		rpcrdma_engine_post(counts->engine, &closing->post) < 0)
@@ -101,6 +108,25 @@ close_leave(struct rr_v4_closing *closing)
 	rr_map_remove(&held->vfs->by_file, &held->by_file);
 }
 
+/* Gives back at the other server what is held there. */
+static void
+close_send(struct rr_v4_closing *closing)
+{
+	struct rr_v4_held *held = closing->held;
+	struct rr_vfs_open *open = closing->open;
+
+	held->waiting = NULL;
+	if (!(closing->last && held->open) && !(open && open->locks)) {
+		close_end(closing);
+		return;
+	}
+	closing->call = (struct rr_call){ .result = &closing->status,
+		.user = open ? &open->remote.user : &held->user,
+		.done = close_answered,
+		.ctx = closing };
+	rr_v4_call(held->vfs->v4, &closing->call);
+}
+
 /* Begins to close, in the thread that has made the open. */
 static void
 close_begin(void *ctx)
@@ -113,15 +139,11 @@ close_begin(void *ctx)
 		rr_list_remove(&open->of_held);
 	close_leave(closing);
 	rr_list_append(&held->vfs->closings, &closing->link);
-	if (!(closing->last && held->open) && !(open && open->locks)) {
-		close_end(closing);
-		return;
-	}
-	closing->call = (struct rr_call){ .result = &closing->status,
-		.user = open ? &open->remote.user : &held->user,
-		.done = close_answered,
-		.ctx = closing };
-	rr_v4_call(held->vfs->v4, &closing->call);
+	held->closers += !closing->last;
+	if (closing->last && held->closers > 0)
+		held->waiting = closing;
+	else
+		close_send(closing);
 }
 
 /* Prepares the closing of what is open, which the provider `counts` counts. */

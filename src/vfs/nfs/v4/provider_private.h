@@ -177,6 +177,10 @@ struct rr_v4_held {
 	stateid4 stateid, delegation;
 	struct rr_list opens;          /* of struct rr_vfs_open */
 	struct rr_vfs_open *relocking; /* of a file that was reclaimed: the open whose range is, too */
+	/* Opens of the file that are being closed while others remain, and the closing of the last one, which
+	 * waits for them. */
+	uint32_t closers;
+	struct rr_v4_closing *waiting;
 	struct rr_v4_closing closing;
 };
 
