@@ -283,7 +283,7 @@ for bad in (dict(node, fixed=b"ab"), dict(node, many=[1] * 5), dict(node, a=(1, 
     except (rpcrdma.XdrError, TypeError):
         continue
     check(False, f"{bad} does not fit")
-for name in ("mount3", "nfs3", "nfs40", "nfs41", "nfs42", "nlm4", "nsm1", "rpcb4", "nfs2", "nfsacl3", "portmap2"):
+for name in ("mount3", "nfs3", "nfs40", "nfs41", "nfs42", "nlm4", "nsm1", "rpcb4", "nfs2", "portmap2"):
     check(rpcrdma.Schema(open(f"{source}/src/ulb/{name}.x").read()).versions, name)
 
 # ---- The preprocessor ----

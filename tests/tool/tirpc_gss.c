@@ -184,5 +184,7 @@ main(int argc, char **argv)
 		piece.offset += data.length;
 	}
 	detach(client);
+	free(data.octets);
+	free(top);
 	return 0;
 }
