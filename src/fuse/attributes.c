@@ -3,11 +3,11 @@
 #include <errno.h>
 #include <linux/fuse.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/sysmacros.h>
 
 #include "base/checked.h"
 #include "fuse/fuse_private.h"
+#include "vfs/system.h"
 
 /* For how long the kernel keeps that a name does not exist, at most. */
 #define ATTRIBUTES_ABSENT (3 * RR_SECOND)
@@ -61,21 +61,6 @@ rr_fuse_errno(enum rr_vfs_status status)
 	return status < sizeof(numbers) / sizeof(*numbers) && numbers[status] ? numbers[status] : EIO;
 }
 
-static uint32_t
-attributes_type(enum rr_vfs_type type)
-{
-	switch (type) {
-	case RR_VFS_FILE: return S_IFREG;
-	case RR_VFS_DIRECTORY: return S_IFDIR;
-	case RR_VFS_BLOCK_DEVICE: return S_IFBLK;
-	case RR_VFS_CHARACTER_DEVICE: return S_IFCHR;
-	case RR_VFS_LINK: return S_IFLNK;
-	case RR_VFS_SOCKET: return S_IFSOCK;
-	case RR_VFS_FIFO: return S_IFIFO;
-	}
-	return S_IFREG;
-}
-
 /* The number that programs see: that of the server, mixed with the file system where it is not that of the
  * root, as one device has all of them, and find(1) and tar(1) take two objects of one number for one. */
 static uint64_t
@@ -126,7 +111,7 @@ rr_fuse_tell(struct rr_fuse_node *node, const struct rr_vfs_attributes *attribut
 	attributes_time(&attributes->access_time, &attr->atime, &attr->atimensec);
 	attributes_time(&attributes->modify_time, &attr->mtime, &attr->mtimensec);
 	attributes_time(&attributes->change_time, &attr->ctime, &attr->ctimensec);
-	attr->mode = attributes_type(attributes->type) | (attributes->mode & 07777);
+	attr->mode = rr_vfs_mode_of(attributes->type) | (attributes->mode & 07777);
 	attr->nlink = attributes->links;
 	attr->uid = attributes->uid;
 	attr->gid = attributes->gid;

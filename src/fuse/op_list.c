@@ -4,11 +4,11 @@
 #include <errno.h>
 #include <linux/fuse.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/checked.h"
 #include "fuse/fuse_private.h"
 #include "fuse/ops.h"
+#include "vfs/system.h"
 
 enum { LIST_MOST = 65536 };
 
@@ -42,20 +42,6 @@ rr_fuse_op_fsyncdir(struct rr_fuse_request *request)
 	rr_fuse_answer(request, 0, NULL, 0);
 }
 
-static uint32_t
-list_type(enum rr_vfs_type type)
-{
-	static const uint32_t types[] = { [RR_VFS_FILE] = S_IFREG,
-		[RR_VFS_DIRECTORY] = S_IFDIR,
-		[RR_VFS_BLOCK_DEVICE] = S_IFBLK,
-		[RR_VFS_CHARACTER_DEVICE] = S_IFCHR,
-		[RR_VFS_LINK] = S_IFLNK,
-		[RR_VFS_SOCKET] = S_IFSOCK,
-		[RR_VFS_FIFO] = S_IFIFO };
-
-	return type < sizeof(types) / sizeof(*types) ? types[type] >> 12 : 0;
-}
-
 static bool
 list_is_dot(const struct rr_fuse_listed *entry)
 {
@@ -81,7 +67,7 @@ list_put(struct rr_fuse_request *request, const struct rr_fuse_listed *entry)
 	dirent->ino = entry->number;
 	dirent->off = entry->cookie;
 	dirent->namelen = entry->length;
-	dirent->type = entry->known ? list_type(entry->attributes.type) : 0;
+	dirent->type = entry->known ? rr_vfs_mode_of(entry->attributes.type) >> 12 : 0;
 	memcpy(at + head, entry->name, entry->length);
 	request->used += (uint32_t)size;
 	if (!plus || !entry->known || list_is_dot(entry))

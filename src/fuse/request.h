@@ -49,29 +49,7 @@ struct rr_fuse_request {
 	char names[2][RR_VFS_NAME_MAX + 1];
 	void *data; /* memory of the request */
 	uint32_t size, used;
-	union {
-		struct rr_vfs_call call;
-		struct rr_vfs_getattr getattr;
-		struct rr_vfs_setattr setattr;
-		struct rr_vfs_access access;
-		struct rr_vfs_readlink readlink;
-		struct rr_vfs_read read;
-		struct rr_vfs_write write;
-		struct rr_vfs_commit commit;
-		struct rr_vfs_seek seek;
-		struct rr_vfs_space space;
-		struct rr_vfs_copy copy;
-		struct rr_vfs_opening opening;
-		struct rr_vfs_lock lock;
-		struct rr_vfs_lookup lookup;
-		struct rr_vfs_create create;
-		struct rr_vfs_link link;
-		struct rr_vfs_remove remove;
-		struct rr_vfs_rename rename;
-		struct rr_vfs_readdir readdir;
-		struct rr_vfs_xattr xattr;
-		struct rr_vfs_statfs statfs;
-	} vfs;
+	union rr_vfs_any vfs;
 	/* A wait: in a list of waiting requests, or for a timer. */
 	struct rr_list waiting;
 	rr_fuse_step *after;

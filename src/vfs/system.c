@@ -57,6 +57,21 @@ rr_vfs_type_of(uint32_t mode)
 	}
 }
 
+uint32_t
+rr_vfs_mode_of(enum rr_vfs_type type)
+{
+	switch (type) {
+	case RR_VFS_FILE: return S_IFREG;
+	case RR_VFS_DIRECTORY: return S_IFDIR;
+	case RR_VFS_BLOCK_DEVICE: return S_IFBLK;
+	case RR_VFS_CHARACTER_DEVICE: return S_IFCHR;
+	case RR_VFS_LINK: return S_IFLNK;
+	case RR_VFS_SOCKET: return S_IFSOCK;
+	case RR_VFS_FIFO: return S_IFIFO;
+	}
+	return 0;
+}
+
 enum rr_vfs_status
 rr_vfs_target(struct rpcrdma_bytes target, char text[RR_VFS_TARGET_MAX + 1])
 {

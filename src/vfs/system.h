@@ -20,6 +20,8 @@ enum rr_vfs_status rr_vfs_errno(int error);
 
 /* Returns the type that a mode of stat(2) contains. */
 enum rr_vfs_type rr_vfs_type_of(uint32_t mode);
+/* Returns the bits of a mode of stat(2) that stand for the type, or 0 for a number that is no type. */
+uint32_t rr_vfs_mode_of(enum rr_vfs_type type);
 
 /* Copies the target of a symbolic link into a string. Errors: NAME_TOO_LONG; INVAL if the target is empty or
  * has a NUL. */

@@ -695,6 +695,35 @@ enum rr_vfs_operation {
 	RR_VFS_OPERATIONS /* the number of operations */
 };
 
+/* The structure of any operation, for callers whose operation is known only when they run. */
+union rr_vfs_any {
+	struct rr_vfs_call call;
+	struct rr_vfs_getattr getattr;
+	struct rr_vfs_setattr setattr;
+	struct rr_vfs_access access;
+	struct rr_vfs_readlink readlink;
+	struct rr_vfs_read read;
+	struct rr_vfs_write write;
+	struct rr_vfs_commit commit;
+	struct rr_vfs_seek seek;
+	struct rr_vfs_space space;
+	struct rr_vfs_copy copy;
+	struct rr_vfs_opening opening;
+	struct rr_vfs_lock lock;
+	struct rr_vfs_lease lease;
+	struct rr_vfs_lookup lookup;
+	struct rr_vfs_create create;
+	struct rr_vfs_link link;
+	struct rr_vfs_remove remove;
+	struct rr_vfs_rename rename;
+	struct rr_vfs_readdir readdir;
+	struct rr_vfs_xattr xattr;
+	struct rr_vfs_getacl getacl;
+	struct rr_vfs_setacl setacl;
+	struct rr_vfs_statfs statfs;
+	struct rr_vfs_limits limits;
+};
+
 /* What a provider gives. The front door (door.h) calls these functions and has done its own part before; it
  * says what each of them is for. */
 struct rr_vfs_ops {

@@ -7,25 +7,6 @@
 #include "vfs/door.h"
 #include "vfs/reserve.h"
 
-/* The largest structure of an operation. */
-union any {
-	struct rr_vfs_call call;
-	struct rr_vfs_setattr setattr;
-	struct rr_vfs_read read;
-	struct rr_vfs_copy copy;
-	struct rr_vfs_opening opening;
-	struct rr_vfs_lookup lookup;
-	struct rr_vfs_create create;
-	struct rr_vfs_link link;
-	struct rr_vfs_rename rename;
-	struct rr_vfs_readdir readdir;
-	struct rr_vfs_xattr xattr;
-	struct rr_vfs_getacl getacl;
-	struct rr_vfs_setacl setacl;
-	struct rr_vfs_statfs statfs;
-	struct rr_vfs_limits limits;
-};
-
 /* What came to the provider last, and what it answers. */
 static struct {
 	uint32_t begun, cancelled, closed, ended;
@@ -99,7 +80,7 @@ setup(void **state)
 
 /* Begins an operation whose outputs are all true, or not 0: none of them is as it should be by chance. */
 static enum rr_vfs_status
-begin(enum rr_vfs_operation operation, union any *any)
+begin(enum rr_vfs_operation operation, union rr_vfs_any *any)
 {
 	memset(any, 1, sizeof(*any));
 	any->call.caller = &caller;
@@ -128,7 +109,7 @@ static void
 each_operation_comes_to_the_provider_once_and_is_counted(void **state)
 {
 	struct rr_vfs_counters counters;
-	union any any;
+	union rr_vfs_any any;
 
 	(void)state;
 	noted.answer = RR_VFS_NOENT;
@@ -150,7 +131,7 @@ each_operation_comes_to_the_provider_once_and_is_counted(void **state)
 static void
 the_functions_begin_the_operations_of_their_names(void **state)
 {
-	union any any;
+	union rr_vfs_any any;
 
 	(void)state;
 #define BEGINS(function)                                                                                     \
@@ -235,7 +216,7 @@ static const struct {
 static void
 outputs_are_not_valid_after_an_early_failure(void **state)
 {
-	union any any;
+	union rr_vfs_any any;
 
 	(void)state;
 	noted.answer = RR_VFS_STALE;
@@ -259,7 +240,7 @@ outputs_are_not_valid_after_an_early_failure(void **state)
 static void
 changes_are_refused_where_all_is_read_only(void **state)
 {
-	union any any;
+	union rr_vfs_any any;
 
 	(void)state;
 	for (int who = 0; who < 3; who++) {
@@ -298,7 +279,7 @@ an_open_for_writing_is_refused_where_all_is_read_only(void **state)
 static void
 what_is_under_way_is_counted_until_it_ends(void **state)
 {
-	union any any[RR_VFS_OPERATIONS];
+	union rr_vfs_any any[RR_VFS_OPERATIONS];
 	struct rr_vfs_counters counters;
 
 	(void)state;
@@ -324,7 +305,7 @@ what_is_under_way_is_counted_until_it_ends(void **state)
 static void
 only_what_the_provider_has_a_job_for_is_cancelled(void **state)
 {
-	union any any;
+	union rr_vfs_any any;
 
 	(void)state;
 	noted.answer = RR_VFS_PENDING;

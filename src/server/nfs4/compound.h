@@ -41,35 +41,6 @@ struct rr_nfs4_fh {
 	stateid4 stateid; /* the current stateid: RFC 8881, 16.2.3.1.2 */
 };
 
-/* The structure of the one storage operation that is under way. */
-union rr_nfs4_vfs {
-	struct rr_vfs_call call;
-	struct rr_vfs_getattr getattr;
-	struct rr_vfs_setattr setattr;
-	struct rr_vfs_access access;
-	struct rr_vfs_readlink readlink;
-	struct rr_vfs_read read;
-	struct rr_vfs_write write;
-	struct rr_vfs_commit commit;
-	struct rr_vfs_seek seek;
-	struct rr_vfs_space space;
-	struct rr_vfs_copy copy;
-	struct rr_vfs_opening opening;
-	struct rr_vfs_lock lock;
-	struct rr_vfs_lease lease;
-	struct rr_vfs_lookup lookup;
-	struct rr_vfs_create create;
-	struct rr_vfs_link link;
-	struct rr_vfs_remove remove;
-	struct rr_vfs_rename rename;
-	struct rr_vfs_readdir readdir;
-	struct rr_vfs_xattr xattr;
-	struct rr_vfs_statfs statfs;
-	struct rr_vfs_limits limits;
-	struct rr_vfs_getacl getacl;
-	struct rr_vfs_setacl setacl;
-};
-
 struct rr_nfs4_operation;
 
 /* What the operation that runs keeps from one of its steps to the next, named for the operations that use it.
@@ -147,7 +118,7 @@ struct rr_nfs4_compound {
 	struct rr_timer look; /* for SEQUENCE, in a retry that waits: the timer of the next look */
 	struct rr_nfs4_fh *attributes_of; /* for rr_nfs4_attributes(), as the next member */
 	rr_nfs4_step *attributes_then;
-	union rr_nfs4_vfs vfs;
+	union rr_vfs_any vfs; /* the structure of the one storage operation that is under way */
 	enum rr_vfs_status vfs_status;
 	bool vfs_pending;               /* the storage operation has begun and not ended */
 	struct rr_nfs4_record *awaited; /* the operation goes on when this record is on the disk; or NULL */
@@ -223,10 +194,10 @@ bool rr_nfs4_house_await(struct rr_nfs4_compound *c, rr_nfs4_step *then, nfsstat
 void rr_nfs4_resume_with(struct rr_nfs4_compound *c, uint32_t status);
 
 /* Returns the zeroed structure for the next storage operation, with the caller's identity filled in. */
-union rr_nfs4_vfs *rr_nfs4_vfs_begin(struct rr_nfs4_compound *c);
+union rr_vfs_any *rr_nfs4_vfs_begin(struct rr_nfs4_compound *c);
 /* Like rr_nfs4_vfs_begin(), for operations that are often called: zeroes only `size` octets, the size of the
  * operation's own structure. */
-union rr_nfs4_vfs *rr_nfs4_vfs_begin_of(struct rr_nfs4_compound *c, size_t size);
+union rr_vfs_any *rr_nfs4_vfs_begin_of(struct rr_nfs4_compound *c, size_t size);
 
 /* Tells whether the attributes of a new object name an owner or a group that is not the caller's: the storage
  * is then to make the object with that owner, or not at all. */

@@ -173,7 +173,7 @@ rr_nfs4_resume_with(struct rr_nfs4_compound *c, uint32_t status)
 	c->resume(c, support_ended);
 }
 
-union rr_nfs4_vfs *
+union rr_vfs_any *
 rr_nfs4_vfs_begin_of(struct rr_nfs4_compound *c, size_t size)
 {
 	rr_nfs4_house_close(c->server);
@@ -186,7 +186,7 @@ rr_nfs4_vfs_begin_of(struct rr_nfs4_compound *c, size_t size)
 	return &c->vfs;
 }
 
-union rr_nfs4_vfs *
+union rr_vfs_any *
 rr_nfs4_vfs_begin(struct rr_nfs4_compound *c)
 {
 	return rr_nfs4_vfs_begin_of(c, sizeof(c->vfs));

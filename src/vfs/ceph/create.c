@@ -22,22 +22,6 @@ struct create_plan {
 	struct ceph_statx st; /* of the directory at first, then of the object */
 };
 
-/* Returns the bits of st_mode that stand for the type of an object, or 0 if type is no valid type. */
-static mode_t
-create_type(enum rr_vfs_type type)
-{
-	switch (type) {
-	case RR_VFS_FILE: return S_IFREG;
-	case RR_VFS_DIRECTORY: return S_IFDIR;
-	case RR_VFS_BLOCK_DEVICE: return S_IFBLK;
-	case RR_VFS_CHARACTER_DEVICE: return S_IFCHR;
-	case RR_VFS_LINK: return S_IFLNK;
-	case RR_VFS_SOCKET: return S_IFSOCK;
-	case RR_VFS_FIFO: return S_IFIFO;
-	}
-	return 0;
-}
-
 /* Puts the client's verifier into the times that are to be set on the new file. By the verifier a repeated
  * exclusive creation is recognized. */
 static void
@@ -62,7 +46,7 @@ create_check(struct create_plan *plan)
 	struct rr_ceph_job *job = plan->job;
 	enum rr_vfs_status status = rr_ceph_stat(job, job->object.inode, &plan->st);
 
-	if (create_type(plan->create->type) == 0)
+	if (rr_vfs_mode_of(plan->create->type) == 0)
 		return RR_VFS_WRONG_TYPE;
 	if (status == RR_VFS_OK && !S_ISDIR(plan->st.stx_mode))
 		status = RR_VFS_NOTDIR;
@@ -91,7 +75,7 @@ create_entry(struct create_plan *plan)
 	struct Inode *directory = plan->job->object.inode;
 	const UserPerm *caller = plan->job->caller;
 	const unsigned want = CEPH_STATX_ALL_STATS;
-	mode_t type = create_type(plan->create->type);
+	mode_t type = rr_vfs_mode_of(plan->create->type);
 	dev_t device = makedev(plan->create->device[0], plan->create->device[1]);
 	struct Fh *file;
 	int result;

@@ -205,6 +205,19 @@ void rr_remote_cancel(struct rr_vfs *vfs, struct rr_vfs_call *call);
 void rr_remote_root(struct rr_vfs *vfs, uint32_t number, struct rr_vfs_handle *handle);
 uint32_t rr_remote_number(const struct rr_vfs *vfs, struct rpcrdma_bytes handle);
 
+/* ---- object.c: objects, whatever the version says of them ---- */
+
+/* Returns the attributes of a new object. Without a mode, it is 0600, of a directory 0700. */
+struct rr_vfs_set rr_remote_new_set(const struct rr_vfs_create *create);
+/* Returns the status of a READ or WRITE that failed: RR_VFS_INVAL may say that the object is no regular file.
+ */
+enum rr_vfs_status rr_remote_data_status(enum rr_vfs_status status, const struct rr_vfs_known *known);
+/* Returns why an object of this type is not opened. */
+enum rr_vfs_status rr_remote_openable(enum rr_vfs_type type);
+/* Makes the open of the job's operation, of size octets, with its share reservation, for an object whose
+ * attributes are in the operation's output. Errors: RR_VFS_BUSY (no memory); those of rr_reserve_open(). */
+enum rr_vfs_status rr_remote_open_new(const struct rr_remote_job *job, size_t size);
+
 /* ---- remote.c: the provider ---- */
 
 /* What the providers of all threads have in common. */

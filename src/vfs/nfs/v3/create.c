@@ -16,19 +16,6 @@ enum {
 		       RR_VFS_SET_MODIFY_NOW
 };
 
-/* Returns the attributes of the new object. Without a mode, it is 0600, of a directory 0700. */
-static struct rr_vfs_set
-create_set(const struct rr_vfs_create *create)
-{
-	struct rr_vfs_set set = create->set;
-
-	if (!(set.mask & RR_VFS_SET_MODE)) {
-		set.mask |= RR_VFS_SET_MODE;
-		set.mode = create->type == RR_VFS_DIRECTORY ? 0700 : 0600;
-	}
-	return set;
-}
-
 static void
 create_undone(struct rr_v3_job *job, enum rr_vfs_status status)
 {
@@ -92,7 +79,7 @@ create_known(struct rr_v3_job *job)
 {
 	const struct rr_vfs_create *create = INPUT(job);
 	bool exclusive = create->how == RR_VFS_EXCLUSIVE && create->type == RR_VFS_FILE;
-	struct rr_vfs_set set = exclusive ? create_set(create) : create->set;
+	struct rr_vfs_set set = exclusive ? rr_remote_new_set(create) : create->set;
 
 	set.mask &= exclusive ? ~(uint32_t)CREATE_TIMES : job->base.created ? 0 : RR_VFS_SET_SIZE;
 	if (set.mask == 0) {
@@ -224,7 +211,7 @@ enum rr_vfs_status
 rr_v3_create(struct rr_v3_job *job)
 {
 	const struct rr_vfs_create *create = INPUT(job);
-	const struct rr_vfs_set set = create_set(create);
+	const struct rr_vfs_set set = rr_remote_new_set(create);
 	diropargs3 where = { rr_v3_fh(&job->base.objects[0]), create->name };
 	char text[RR_VFS_NAME_MAX + 1];
 	sattr3 attributes;

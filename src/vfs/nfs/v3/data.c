@@ -15,16 +15,6 @@ data_may(const struct rr_v3_job *job, uint32_t access)
 										       : RR_VFS_OK;
 }
 
-/* Returns the status of a READ or WRITE that failed. RFC 1813, 3.3.6 and 3.3.7: NFS3ERR_INVAL if the object
- * is no regular file. */
-static enum rr_vfs_status
-data_status(enum rr_vfs_status status, const struct rr_vfs_known *known)
-{
-	if (status != RR_VFS_INVAL || !known->valid || known->attributes.type == RR_VFS_FILE)
-		return status;
-	return known->attributes.type == RR_VFS_DIRECTORY ? RR_VFS_ISDIR : RR_VFS_WRONG_TYPE;
-}
-
 /* ---- READ ---- */
 
 static void data_read(struct rr_v3_job *job, enum rr_vfs_status status);
@@ -71,7 +61,8 @@ data_read(struct rr_v3_job *job, enum rr_vfs_status status)
 	if (status == RR_VFS_OK)
 		status = data_take(job);
 	if (status != RR_VFS_OK) {
-		rr_remote_end(&job->base, data_status(status, &read->object_after));
+		/* RFC 1813, 3.3.6: NFS3ERR_INVAL if the object is no regular file. */
+		rr_remote_end(&job->base, rr_remote_data_status(status, &read->object_after));
 		return;
 	}
 	read->eof = job->result.read.u.resok.eof;
@@ -164,8 +155,8 @@ data_written(struct rr_v3_job *job, enum rr_vfs_status status)
 		return;
 	}
 	write->count = job->base.moved;
-	rr_remote_end(
-		&job->base, job->base.moved > 0 ? RR_VFS_OK : data_status(status, &write->change.after));
+	rr_remote_end(&job->base,
+		job->base.moved > 0 ? RR_VFS_OK : rr_remote_data_status(status, &write->change.after));
 }
 
 enum rr_vfs_status
@@ -200,41 +191,6 @@ rr_v3_commit(struct rr_v3_job *job)
 
 /* ---- Opens ---- */
 
-/* Makes the open, with its share reservation. */
-static enum rr_vfs_status
-data_open_make(struct rr_v3_job *job)
-{
-	struct rr_vfs_opening *opening = INPUT(job, opening);
-	const struct rr_vfs_id *id = &opening->object_after.attributes.id;
-	struct rr_vfs_open *open = rr_alloc(job->base.vfs->env, sizeof(*open));
-	enum rr_vfs_status status;
-
-	if (!open)
-		return RR_VFS_BUSY;
-	status = rr_reserve_open(&job->base.vfs->shared->reserve, opening,
-		(struct rr_reserve_file){ id->fsid[0], id->number }, &open->remote.reservation);
-	if (status != RR_VFS_OK) {
-		rr_free(job->base.vfs->env, open);
-		return status;
-	}
-	open->remote.handle = job->base.objects[0];
-	open->remote.user = job->base.user;
-	opening->open = open;
-	return RR_VFS_OK;
-}
-
-/* Returns why an object of this type is not opened. */
-static enum rr_vfs_status
-data_open_type(enum rr_vfs_type type)
-{
-	switch (type) {
-	case RR_VFS_FILE: return RR_VFS_OK;
-	case RR_VFS_DIRECTORY: return RR_VFS_ISDIR;
-	case RR_VFS_LINK: return RR_VFS_SYMLINK;
-	default: return RR_VFS_WRONG_TYPE;
-	}
-}
-
 /* The owner of a file may open it whatever its mode says; RFC 1813, 4.4: "the server should allow the owner
  * of the file to access the file regardless of the permission setting". */
 static void
@@ -248,12 +204,12 @@ data_open_may(struct rr_v3_job *job, enum rr_vfs_status status)
 	if (status == RR_VFS_OK && !known->valid)
 		status = RR_VFS_IO;
 	if (status == RR_VFS_OK)
-		status = data_open_type(known->attributes.type);
+		status = rr_remote_openable(known->attributes.type);
 	if (status == RR_VFS_OK && job->args.access.access & ~ok->access &&
 		known->attributes.uid != job->base.user.uid)
 		status = RR_VFS_ACCESS;
 	if (status == RR_VFS_OK)
-		status = data_open_make(job);
+		status = rr_remote_open_new(&job->base, sizeof(struct rr_vfs_open));
 	rr_remote_end(&job->base, status);
 }
 

@@ -24,16 +24,12 @@ create_is_exclusive(const struct rr_vfs_create *create)
 	return create->how == RR_VFS_EXCLUSIVE && create->type == RR_VFS_FILE;
 }
 
-/* Returns the attributes of the new object. Without a mode, it is 0600, of a directory 0700. */
+/* Returns the attributes with which the new object is made. */
 static struct rr_vfs_set
 create_set(const struct rr_vfs_create *create)
 {
-	struct rr_vfs_set set = create->set;
+	struct rr_vfs_set set = rr_remote_new_set(create);
 
-	if (!(set.mask & RR_VFS_SET_MODE)) {
-		set.mask |= RR_VFS_SET_MODE;
-		set.mode = create->type == RR_VFS_DIRECTORY ? 0700 : 0600;
-	}
 	if (set.mask & RR_VFS_SET_UMASK)
 		set.mode &= ~set.umask;
 	if (create_is_exclusive(create))

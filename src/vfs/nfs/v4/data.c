@@ -26,11 +26,7 @@ data_may(const struct rr_v4_job *job, uint32_t access)
 static enum rr_vfs_status
 data_status(enum rr_vfs_status status, const struct rr_vfs_known *known)
 {
-	if (status == RR_VFS_SYMLINK)
-		return RR_VFS_WRONG_TYPE;
-	if (status != RR_VFS_INVAL || !known->valid || known->attributes.type == RR_VFS_FILE)
-		return status;
-	return known->attributes.type == RR_VFS_DIRECTORY ? RR_VFS_ISDIR : RR_VFS_WRONG_TYPE;
+	return status == RR_VFS_SYMLINK ? RR_VFS_WRONG_TYPE : rr_remote_data_status(status, known);
 }
 
 /* ---- READ ---- */

@@ -2,44 +2,22 @@
 /* Opens are made. */
 #include "vfs/nfs/v4/provider_private.h"
 
-/* Returns why an object of this type is not opened. */
-static enum rr_vfs_status
-open_type(enum rr_vfs_type type)
-{
-	switch (type) {
-	case RR_VFS_FILE: return RR_VFS_OK;
-	case RR_VFS_DIRECTORY: return RR_VFS_ISDIR;
-	case RR_VFS_LINK: return RR_VFS_SYMLINK;
-	default: return RR_VFS_WRONG_TYPE;
-	}
-}
-
 /* Makes the open, of a file that the other server has opened. */
 static enum rr_vfs_status
 open_make(struct rr_v4_job *job)
 {
-	struct rr_vfs_opening *opening = RR_V4_INPUT(job, opening);
-	const struct rr_vfs_id *id = &opening->object_after.attributes.id;
-	struct rr_vfs_open *open = rr_alloc(job->base.vfs->env, sizeof(*open));
-	enum rr_vfs_status status;
+	struct rr_vfs_open *open;
+	enum rr_vfs_status status = rr_remote_open_new(&job->base, sizeof(*open));
 
-	if (!open)
-		return RR_VFS_BUSY;
-	status = rr_reserve_open(&job->base.vfs->shared->reserve, opening,
-		(struct rr_reserve_file){ id->fsid[0] ^ id->fsid[1], id->number }, &open->remote.reservation);
-	if (status != RR_VFS_OK) {
-		rr_free(job->base.vfs->env, open);
+	if (status != RR_VFS_OK)
 		return status;
-	}
-	open->remote.handle = job->base.objects[0];
-	open->remote.user = job->base.user;
+	open = RR_V4_INPUT(job, opening)->open;
 	open->held = job->held;
 	open->users = 1;
 	rr_v4_locks_init(open);
 	rr_v4_name_owner(rr_v4_vfs(job), open->owner);
 	rr_list_append(&job->held->opens, &open->of_held);
 	job->held = NULL;
-	opening->open = open;
 	return RR_VFS_OK;
 }
 
@@ -62,7 +40,7 @@ open_end(struct rr_v4_job *job, enum rr_vfs_status status)
 	/* RFC 8881, 18.16.3: what is no regular file is NFS4ERR_SYMLINK or NFS4ERR_WRONG_TYPE. */
 	if ((status == RR_VFS_INVAL || status == RR_VFS_SYMLINK || status == RR_VFS_OK) && known->valid &&
 		known->attributes.type != RR_VFS_FILE)
-		status = open_type(known->attributes.type);
+		status = rr_remote_openable(known->attributes.type);
 	else if (status == RR_VFS_OK && !known->valid)
 		status = RR_VFS_IO;
 	else if (status == RR_VFS_ACCESS && open_is_owners(job, known))

@@ -75,25 +75,16 @@ create_plan_verifier(struct create_plan *plan)
 static enum rr_vfs_status
 create_plan(struct create_plan *plan)
 {
-	static const uint32_t types[] = {
-		[RR_VFS_FILE] = S_IFREG,
-		[RR_VFS_DIRECTORY] = S_IFDIR,
-		[RR_VFS_BLOCK_DEVICE] = S_IFBLK,
-		[RR_VFS_CHARACTER_DEVICE] = S_IFCHR,
-		[RR_VFS_LINK] = S_IFLNK,
-		[RR_VFS_SOCKET] = S_IFSOCK,
-		[RR_VFS_FIFO] = S_IFIFO,
-	};
 	const struct rr_vfs_create *create = plan->create;
 	enum rr_vfs_status status = rr_vfs_name(create->name, plan->text);
 
-	if (status == RR_VFS_OK && (create->type < RR_VFS_FILE || create->type > RR_VFS_FIFO))
+	if (status == RR_VFS_OK && !rr_vfs_mode_of(create->type))
 		status = RR_VFS_WRONG_TYPE;
 	if (status == RR_VFS_OK && create->type == RR_VFS_LINK)
 		status = rr_vfs_target(plan->create->target, plan->target);
 	if (status != RR_VFS_OK)
 		return status;
-	plan->type = types[create->type];
+	plan->type = rr_vfs_mode_of(create->type);
 	plan->set = create->set;
 	plan->mode = create_mode(plan);
 	if (create->type == RR_VFS_FILE && create->how == RR_VFS_EXCLUSIVE)
