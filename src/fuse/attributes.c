@@ -106,7 +106,9 @@ rr_fuse_tell(struct rr_fuse_node *node, const struct rr_vfs_attributes *attribut
 	out->attr_valid = node->period / RR_SECOND;
 	out->attr_valid_nsec = (uint32_t)(node->period % RR_SECOND);
 	attr->ino = attributes_number(node, attributes);
-	attr->size = rr_min(attributes->size, (uint64_t)INT64_MAX);
+	/* The server does not know yet how far the file goes that is being written here. */
+	attr->size = attributes->size > node->behind.end ? attributes->size : node->behind.end;
+	attr->size = rr_min(attr->size, (uint64_t)INT64_MAX);
 	attr->blocks = attributes->used / 512 + (attributes->used % 512 != 0);
 	attributes_time(&attributes->access_time, &attr->atime, &attr->atimensec);
 	attributes_time(&attributes->modify_time, &attr->mtime, &attr->mtimensec);

@@ -335,8 +335,10 @@ behind_go(struct rr_fuse_node *node)
 			break;
 		behind_send(node);
 	}
-	if (behind->waiting + behind->sent == 0)
+	if (behind->waiting + behind->sent == 0) {
 		behind->all = false;
+		behind->end = 0;
+	}
 	if (!rr_fuse_is_behind(behind))
 		behind->commits = false;
 	for (request = behind_waiter(behind); request; request = behind_waiter(behind))
@@ -418,6 +420,8 @@ rr_fuse_behind_take(struct rr_fuse_file *file, const struct rr_fuse_request *req
 	}
 	memcpy(piece->data + piece->length, data, length);
 	piece->length += length;
+	if (piece->offset + piece->length > file->node->behind.end)
+		file->node->behind.end = piece->offset + piece->length;
 	fuse->behind += length;
 	if (!rr_timer_armed(&fuse->age))
 		rr_loop_arm(fuse->loop, &fuse->age, BEHIND_AGE);

@@ -27,8 +27,9 @@ struct rr_fuse_behind {
 	struct rr_list pieces;           /* in the order of the programs */
 	uint32_t waiting, sent, written; /* pieces by phase */
 	uint64_t octets_written;
-	int error; /* an errno that nobody was told; 0: there is none */
-	bool all;  /* all pieces are to be sent, full or not */
+	uint64_t end; /* of the file, with the pieces that are not at the server yet; 0: there are none */
+	int error;    /* an errno that nobody was told; 0: there is none */
+	bool all;     /* all pieces are to be sent, full or not */
 	bool commits;
 	bool later;             /* the server was busy: no commit before the timer comes */
 	struct rr_list waiters; /* requests that wait until nothing is behind */

@@ -73,7 +73,7 @@ list_put(struct rr_fuse_request *request, const struct rr_fuse_listed *entry)
 	if (!plus || !entry->known || list_is_dot(entry))
 		return true;
 	node = rr_fuse_node_make(request->fuse, &entry->handle, &entry->attributes);
-	if (!node || rr_fuse_is_behind(&node->behind))
+	if (!node)
 		return true;
 	rr_fuse_tell_entry(request->node, node, &entry->attributes, &with->entry_out);
 	node->lookups++;
@@ -181,8 +181,9 @@ list_anew(struct rr_fuse_request *request)
 	request->file->listing->count = 0;
 }
 
-static void
-list_begin(struct rr_fuse_request *request)
+/* FUSE_READDIR, and FUSE_READDIRPLUS, which has the attributes. */
+void
+rr_fuse_op_readdir(struct rr_fuse_request *request)
 {
 	const struct fuse_read_in *in = RR_FUSE_ARGS_AS(request, fuse_read_in);
 	struct rr_fuse *fuse = request->fuse;
@@ -220,16 +221,4 @@ list_begin(struct rr_fuse_request *request)
 	readdir->take = list_take;
 	request->anew = list_anew;
 	rr_fuse_begin(request, RR_VFS_OP_READDIR, list_done);
-}
-
-void
-rr_fuse_op_readdir(struct rr_fuse_request *request)
-{
-	list_begin(request);
-}
-
-void
-rr_fuse_op_readdirplus(struct rr_fuse_request *request)
-{
-	list_begin(request);
 }

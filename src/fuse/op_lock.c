@@ -243,16 +243,11 @@ lock_try(struct rr_fuse_request *request, enum rr_vfs_status status)
 	}
 }
 
-/* A lock is a point where other machines see what was written here: that is at the server before. */
+/* FUSE_SETLK and FUSE_SETLKW. A lock is a point where other machines see what was written here: that is at
+ * the server before. */
 void
 rr_fuse_op_setlk(struct rr_fuse_request *request)
 {
 	if (lock_begin(request))
 		rr_fuse_behind_drain(request, request->node, true, lock_try);
-}
-
-void
-rr_fuse_op_setlkw(struct rr_fuse_request *request)
-{
-	rr_fuse_op_setlk(request);
 }

@@ -50,31 +50,15 @@ name_lookup_done(struct rr_fuse_request *request, enum rr_vfs_status status)
 		rr_fuse_answer_status(request, status);
 }
 
-/* Asks for a name again, where an operation has made it and does not know all about it. */
-static void
-name_look_up(struct rr_fuse_request *request)
+/* Also for operations that have made the name and do not know all about it. */
+void
+rr_fuse_op_lookup(struct rr_fuse_request *request)
 {
 	struct rr_vfs_lookup *lookup = &RR_FUSE_ZERO(request)->lookup;
 
 	lookup->directory = rr_fuse_node_object(request->node);
 	lookup->name = rr_fuse_name(request, 0);
 	rr_fuse_begin(request, RR_VFS_OP_LOOKUP, name_lookup_done);
-}
-
-/* Looks at what is behind, as attributes come with the name: the object may have been written to here. */
-static void
-name_lookup_begin(struct rr_fuse_request *request, enum rr_vfs_status status)
-{
-	if (status == RR_VFS_OK)
-		name_look_up(request);
-	else
-		rr_fuse_answer_status(request, status);
-}
-
-void
-rr_fuse_op_lookup(struct rr_fuse_request *request)
-{
-	name_lookup_begin(request, RR_VFS_OK);
 }
 
 static void
@@ -89,7 +73,7 @@ name_create_done(struct rr_fuse_request *request, enum rr_vfs_status status)
 	else if (create->object_after.valid)
 		name_answer(request, &handle, &attributes);
 	else
-		name_look_up(request);
+		rr_fuse_op_lookup(request);
 }
 
 static struct rr_vfs_create *
@@ -155,7 +139,7 @@ static void
 name_link_done(struct rr_fuse_request *request, enum rr_vfs_status status)
 {
 	if (status == RR_VFS_OK)
-		name_look_up(request);
+		rr_fuse_op_lookup(request);
 	else
 		rr_fuse_answer_status(request, status);
 }

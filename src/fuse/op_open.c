@@ -201,15 +201,9 @@ open_flush_done(struct rr_fuse_request *request, enum rr_vfs_status status)
 	rr_fuse_answer(request, error, NULL, 0);
 }
 
-/* close(2), of each descriptor of the file. */
+/* FUSE_FLUSH, which is close(2) of each descriptor of the file, and FUSE_FSYNC. */
 void
 rr_fuse_op_flush(struct rr_fuse_request *request)
-{
-	rr_fuse_behind_drain(request, request->node, true, open_flush_done);
-}
-
-void
-rr_fuse_op_fsync(struct rr_fuse_request *request)
 {
 	rr_fuse_behind_drain(request, request->node, true, open_flush_done);
 }

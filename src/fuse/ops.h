@@ -16,13 +16,12 @@ rr_fuse_run rr_fuse_op_getxattr, rr_fuse_op_setxattr, rr_fuse_op_listxattr, rr_f
 rr_fuse_run rr_fuse_op_lookup, rr_fuse_op_mknod, rr_fuse_op_mkdir, rr_fuse_op_symlink, rr_fuse_op_link,
 	rr_fuse_op_unlink, rr_fuse_op_rmdir, rr_fuse_op_rename, rr_fuse_op_rename2;
 /* op_open.c */
-rr_fuse_run rr_fuse_op_open, rr_fuse_op_create, rr_fuse_op_flush, rr_fuse_op_fsync, rr_fuse_op_release;
+rr_fuse_run rr_fuse_op_open, rr_fuse_op_create, rr_fuse_op_flush, rr_fuse_op_release;
 /* op_data.c */
 rr_fuse_run rr_fuse_op_read, rr_fuse_op_write, rr_fuse_op_lseek, rr_fuse_op_fallocate, rr_fuse_op_copy;
 /* op_list.c */
-rr_fuse_run rr_fuse_op_opendir, rr_fuse_op_readdir, rr_fuse_op_readdirplus, rr_fuse_op_releasedir,
-	rr_fuse_op_fsyncdir;
+rr_fuse_run rr_fuse_op_opendir, rr_fuse_op_readdir, rr_fuse_op_releasedir, rr_fuse_op_fsyncdir;
 /* op_lock.c */
-rr_fuse_run rr_fuse_op_getlk, rr_fuse_op_setlk, rr_fuse_op_setlkw;
+rr_fuse_run rr_fuse_op_getlk, rr_fuse_op_setlk;
 
 #endif

@@ -24,7 +24,7 @@ struct rr_fuse_request;
 
 typedef void rr_fuse_step(struct rr_fuse_request *request, enum rr_vfs_status status);
 
-enum { RR_FUSE_ARGS = 128, RR_FUSE_OUT = 256 };
+enum { RR_FUSE_ARGS = 128 };
 
 struct rr_fuse_request {
 	struct rr_map_link link;
@@ -57,7 +57,6 @@ struct rr_fuse_request {
 	struct rr_timer again;
 	uint64_t pause, wait;
 	struct rr_crew_job job; /* of the thread for notifications */
-	struct rr_fuse_owner *owner;
 	/* What a step keeps for the next one. */
 	struct rr_vfs_handle handle;
 	uint64_t kept, verifier;

@@ -183,6 +183,15 @@ make(struct world *world, const char *name, uint64_t *file)
 	return out.entry.nodeid;
 }
 
+/* The world with a mount, and with a file that is made and open. */
+static uint64_t
+begin_file(struct world *world, uint64_t behind_max, uint64_t *file)
+{
+	world_begin(world, behind_max);
+	begin(world);
+	return make(world, "file", file);
+}
+
 static int
 write_at(struct world *world, uint64_t node, uint64_t file, uint64_t offset, char octet, uint32_t size)
 {
@@ -231,9 +240,7 @@ writes_are_gathered(void **state)
 	uint64_t file, node;
 
 	(void)state;
-	world_begin(&world, 64 << 20);
-	begin(&world);
-	node = make(&world, "file", &file);
+	node = begin_file(&world, 64 << 20, &file);
 	for (uint64_t i = 0; i < 100; i++)
 		assert_int_equal(write_at(&world, node, file, i * PIECE, 'x', PIECE), 0);
 	assert_int_equal(counted(&world).writes, 0);
@@ -254,12 +261,33 @@ what_is_old_is_written(void **state)
 	uint64_t file, node;
 
 	(void)state;
-	world_begin(&world, 64 << 20);
-	begin(&world);
-	node = make(&world, "file", &file);
+	node = begin_file(&world, 64 << 20, &file);
 	assert_int_equal(write_at(&world, node, file, 0, 'x', 10), 0);
 	stage_pass(&world.stage, RR_SECOND);
 	assert_int_equal(counted(&world).writes, 1);
+	world_end(&world);
+}
+
+/* A name is looked up while the file is being written: the kernel must not cut the file to what the server
+ * has. */
+static void
+what_is_behind_counts_for_the_size(void **state)
+{
+	struct world world;
+	uint64_t file, node;
+
+	(void)state;
+	node = begin_file(&world, 64 << 20, &file);
+	assert_int_equal(write_at(&world, node, file, 1000, 'x', 24), 0);
+	assert_int_equal(call(&world, FUSE_LOOKUP, FUSE_ROOT_ID, NULL, 0, "file", 5), 0);
+	assert_int_equal(((const struct fuse_entry_out *)world.body)->attr.size, 1024);
+	assert_int_equal(counted(&world).writes, 0);
+	assert_int_equal(flush(&world, node, file), 0);
+	assert_int_equal(
+		call(&world, FUSE_SETATTR, node, &(struct fuse_setattr_in){ .valid = FATTR_SIZE, .size = 3 },
+			sizeof(struct fuse_setattr_in), NULL, 0),
+		0);
+	assert_int_equal(((const struct fuse_attr_out *)world.body)->attr.size, 3);
 	world_end(&world);
 }
 
@@ -272,9 +300,7 @@ what_the_server_loses_is_written_again(void **state)
 	uint64_t file, node;
 
 	(void)state;
-	world_begin(&world, 64 << 20);
-	begin(&world);
-	node = make(&world, "file", &file);
+	node = begin_file(&world, 64 << 20, &file);
 	assert_int_equal(write_at(&world, node, file, 0, 'a', PIECE), 0);
 	stage_pass(&world.stage, RR_SECOND);
 	assert_int_equal(counted(&world).writes, 1);
@@ -296,9 +322,7 @@ writes_that_overlap_keep_their_order(void **state)
 	uint64_t file, node;
 
 	(void)state;
-	world_begin(&world, 64 << 20);
-	begin(&world);
-	node = make(&world, "file", &file);
+	node = begin_file(&world, 64 << 20, &file);
 	for (char octet = 'a'; octet <= 'z'; octet++)
 		assert_int_equal(write_at(&world, node, file, 100, octet, 50), 0);
 	read_is(&world, node, file, 100, 'z', 50);
@@ -314,9 +338,7 @@ an_error_is_told_once(void **state)
 	uint64_t file, node;
 
 	(void)state;
-	world_begin(&world, 64 << 20);
-	begin(&world);
-	node = make(&world, "file", &file);
+	node = begin_file(&world, 64 << 20, &file);
 	rr_memory_space(world.memory, 1, 0);
 	assert_int_equal(write_at(&world, node, file, 0, 'x', PIECE), 0);
 	assert_int_equal(flush(&world, node, file), ENOSPC);
@@ -336,9 +358,7 @@ memory_is_bounded(void **state)
 	uint64_t file, node;
 
 	(void)state;
-	world_begin(&world, 8 * PIECE);
-	begin(&world);
-	node = make(&world, "file", &file);
+	node = begin_file(&world, 8 * PIECE, &file);
 	for (uint64_t i = 0; i < 200; i++) {
 		/* Not one behind the other, so that each is a piece. */
 		assert_int_equal(write_at(&world, node, file, 2 * i * PIECE, 'x', PIECE), 0);
@@ -360,9 +380,7 @@ a_wait_for_a_lock_is_interrupted(void **state)
 	uint64_t file, node;
 
 	(void)state;
-	world_begin(&world, 64 << 20);
-	begin(&world);
-	node = make(&world, "file", &file);
+	node = begin_file(&world, 64 << 20, &file);
 	in.fh = file;
 	assert_int_equal(CALL(&world, FUSE_SETLK, node, in, NULL, 0), 0);
 	in.owner = 2;
@@ -469,9 +487,7 @@ requests_are_mutated(void **state)
 	uint64_t file, node;
 
 	(void)state;
-	world_begin(&world, 64 << 20);
-	begin(&world);
-	node = make(&world, "file", &file);
+	node = begin_file(&world, 64 << 20, &file);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
 		uint8_t message[512] = { 0 };
 		struct fuse_in_header header = {
@@ -525,6 +541,7 @@ main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(writes_are_gathered),
 		cmocka_unit_test(what_is_old_is_written),
+		cmocka_unit_test(what_is_behind_counts_for_the_size),
 		cmocka_unit_test(what_the_server_loses_is_written_again),
 		cmocka_unit_test(writes_that_overlap_keep_their_order),
 		cmocka_unit_test(an_error_is_told_once),
