@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/address.h"
+#include "base/bound.h"
 #include "base/peer_log.h"
 #include "carrier/tcp/tcp_private.h"
 
@@ -142,22 +143,14 @@ accept_ready(struct rr_watch *watch, unsigned events)
 static int
 accept_open_socket(const struct rpcrdma_engine *engine, const struct sockaddr *address, socklen_t size)
 {
-	static const int on = 1;
-	int error, fd = socket(address->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	int fd = rr_bound_socket(SOCK_STREAM, address, size, engine->config.reuse_port), error = -fd;
 
-	if (fd < 0)
-		return -1;
-	(void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-	if (engine->config.reuse_port)
-		(void)setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &on, sizeof(on));
-	/* As over RDMA, [::] stands for all IPv6 addresses only, so that 0.0.0.0 can be listened at beside
-	 * it. */
-	if (address->sa_family == AF_INET6)
-		(void)setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof(on));
-	if (bind(fd, address, size) == 0 && listen(fd, BACKLOG) == 0)
-		return fd;
-	error = errno;
-	close(fd);
+	if (fd >= 0) {
+		if (listen(fd, BACKLOG) == 0)
+			return fd;
+		error = errno;
+		close(fd);
+	}
 	errno = error;
 	return -1;
 }

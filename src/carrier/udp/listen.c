@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/bound.h"
 #include "carrier/udp/udp_private.h"
 
 /* A peer that has not called for LISTEN_IDLE makes room. */
@@ -170,24 +171,17 @@ static int
 listen_open(const struct rpcrdma_engine *engine, const struct sockaddr *address, socklen_t size)
 {
 	static const int on = 1;
-	int error, fd = socket(address->sa_family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	int fd = rr_bound_socket(SOCK_DGRAM, address, size, engine->config.reuse_port);
 
-	if (fd < 0)
+	if (fd < 0) {
+		errno = -fd;
 		return -1;
-	if (engine->config.reuse_port)
-		(void)setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &on, sizeof(on));
-	if (address->sa_family == AF_INET6) {
-		(void)setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof(on));
-		(void)setsockopt(fd, IPPROTO_IPV6, IPV6_RECVPKTINFO, &on, sizeof(on));
-	} else {
-		(void)setsockopt(fd, IPPROTO_IP, IP_PKTINFO, &on, sizeof(on));
 	}
-	if (bind(fd, address, size) == 0)
-		return fd;
-	error = errno;
-	close(fd);
-	errno = error;
-	return -1;
+	if (address->sa_family == AF_INET6)
+		(void)setsockopt(fd, IPPROTO_IPV6, IPV6_RECVPKTINFO, &on, sizeof(on));
+	else
+		(void)setsockopt(fd, IPPROTO_IP, IP_PKTINFO, &on, sizeof(on));
+	return fd;
 }
 
 int

@@ -6,6 +6,8 @@
 #include <netinet/tcp.h>
 #include <unistd.h>
 
+#include "base/bound.h"
+
 /* The most connections that wait to be accepted, as many clients come at once after a restart (the system may
  * have a lower bound); and the segment size where TCP does not say it. */
 enum { BACKLOG = 4096, DEFAULT_EMSS = 536 };
@@ -31,17 +33,12 @@ rr_socket_open(int family)
 int
 rr_socket_listen(const struct sockaddr *address, socklen_t size, bool reuse_port)
 {
-	int fd = rr_socket_open(address->sa_family), error;
+	int fd = rr_bound_socket(SOCK_STREAM, address, size, reuse_port), error;
 
 	if (fd < 0)
 		return fd;
-	socket_set(fd, SOL_SOCKET, SO_REUSEADDR, 1);
-	/* An IPv6 address does not take the port of IPv4, too. */
-	if (address->sa_family == AF_INET6)
-		socket_set(fd, IPPROTO_IPV6, IPV6_V6ONLY, 1);
-	if (reuse_port)
-		socket_set(fd, SOL_SOCKET, SO_REUSEPORT, 1);
-	if (bind(fd, address, size) == 0 && listen(fd, BACKLOG) == 0)
+	socket_set(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+	if (listen(fd, BACKLOG) == 0)
 		return fd;
 	error = -errno;
 	close(fd);
