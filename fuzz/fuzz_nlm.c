@@ -5,7 +5,7 @@
  * octet with the number of the procedure; a count of 32-bit words in two octets; and these words, the
  * arguments. The word "FH!!" stands for the file handle of a file, with its length.
  *
- * Whatever came, a host that does nothing wrong gets its lock when the others have given up theirs.
+ * After any input, a host that does nothing wrong gets its lock when the others have given up theirs.
  */
 #include "../tests/server/nlm/lockd.h"
 #include "fuzz.h"
