@@ -87,13 +87,22 @@ rr_rpcbind_add(
 	rpcbind_add(rpcbind, prog, vers, rr_lookup_netid(!tcp, address->sa_family), address);
 }
 
+/* Adds entries for all versions of MOUNT under this name of a transport. */
+static void
+rpcbind_add_mount(struct rr_rpcbind *rpcbind, const char *netid, const struct sockaddr *address)
+{
+	for (uint32_t vers = MOUNT_V1_program.vers; vers <= MOUNT_V3_program.vers; vers++)
+		rpcbind_add(rpcbind, MOUNT_V3_program.prog, vers, netid, address);
+}
+
 void
 rr_rpcbind_add_nfs(
 	struct rr_rpcbind *rpcbind, bool version3, bool version4, bool tcp, const struct sockaddr *address)
 {
 	if (version3) {
 		rr_rpcbind_add(rpcbind, NFS_V3_program.prog, NFS_V3_program.vers, tcp, address);
-		rr_rpcbind_add(rpcbind, MOUNT_V3_program.prog, MOUNT_V3_program.vers, tcp, address);
+		rpcbind_add_mount(rpcbind, rr_lookup_netid(!tcp, address->sa_family), address);
+		rr_rpcbind_add(rpcbind, NFS_ACL_V3_program.prog, NFS_ACL_V3_program.vers, tcp, address);
 	}
 	if (version4)
 		rr_rpcbind_add(rpcbind, NFS_V3_program.prog, RPCBIND_NFS_V4, tcp, address);
@@ -121,7 +130,7 @@ rr_rpcbind_add_datagrams(struct rr_rpcbind *rpcbind, const struct sockaddr *addr
 {
 	const char *netid = address->sa_family == AF_INET6 ? "udp6" : "udp";
 
-	rpcbind_add(rpcbind, MOUNT_V3_program.prog, MOUNT_V3_program.vers, netid, address);
+	rpcbind_add_mount(rpcbind, netid, address);
 	rpcbind_add_locks(rpcbind, netid, address);
 }
 

@@ -15,7 +15,7 @@
  */
 
 /* Octets of memory for a universal address; the most entries. */
-enum { RR_RPCBIND_ADDRESS = 64, RR_RPCBIND_MAX = 48 };
+enum { RR_RPCBIND_ADDRESS = 64, RR_RPCBIND_MAX = 96 };
 
 /* An entry: a version of a program, the name of a transport ("tcp", "rdma6"), and the address where it is
  * served. */
@@ -45,7 +45,7 @@ extern const struct rr_option rr_rpcbind_options[];
 void rr_rpcbind_add(
 	struct rr_rpcbind *rpcbind, uint32_t prog, uint32_t vers, bool tcp, const struct sockaddr *address);
 
-/* Adds entries for those versions of NFS that are served, and for MOUNT if version 3 is served. */
+/* Adds entries for those versions of NFS that are served, and for MOUNT and NFSACL if version 3 is served. */
 void rr_rpcbind_add_nfs(
 	struct rr_rpcbind *rpcbind, bool version3, bool version4, bool tcp, const struct sockaddr *address);
 

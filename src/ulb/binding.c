@@ -7,7 +7,7 @@
  * names. */
 extern const struct rpcrdma_program nfs2_NFS_VERSION_program, NFS_V3_program, nfs42_NFS_V4_program,
 	nfs42_NFS_CB_program, NFS_ACL_V3_program, nlm3_NLM_VERSX_program, nlm4_NLM4_VERS_program,
-	nsm1_SM_VERS_program, MOUNT_V3_program;
+	nsm1_SM_VERS_program, MOUNT_V1_program, MOUNT_V2_program, MOUNT_V3_program;
 
 static const struct rpcrdma_program *const programs[] = {
 	&nfs2_NFS_VERSION_program,
@@ -17,6 +17,8 @@ static const struct rpcrdma_program *const programs[] = {
 	&nlm3_NLM_VERSX_program,
 	&nlm4_NLM4_VERS_program,
 	&nsm1_SM_VERS_program,
+	&MOUNT_V1_program,
+	&MOUNT_V2_program,
 	&MOUNT_V3_program,
 };
 

@@ -12,7 +12,7 @@
 extern const struct rpcrdma_program nfs2_NFS_VERSION_program, NFS_V3_program, nfs40_NFS_V4_program,
 	nfs40_NFS_CB_program, nfs41_NFS_V4_program, nfs41_NFS_CB_program, nfs42_NFS_V4_program,
 	nfs42_NFS_CB_program, NFS_ACL_V3_program, nlm3_NLM_VERSX_program, nlm4_NLM4_VERS_program,
-	nsm1_SM_VERS_program, MOUNT_V3_program;
+	nsm1_SM_VERS_program, MOUNT_V1_program, MOUNT_V2_program, MOUNT_V3_program;
 
 enum { ARENA = 1 << 20, VALUE = 1024 };
 
@@ -244,6 +244,8 @@ auxiliary_protocols(void **state)
 	agree("nlm3", &nlm3_NLM_VERSX_program, rr_ulb_find(100021, 3));
 	agree("nlm4", &nlm4_NLM4_VERS_program, rr_ulb_find(100021, 4));
 	agree("nsm1", &nsm1_SM_VERS_program, rr_ulb_find(100024, 1));
+	agree("mount3", &MOUNT_V1_program, rr_ulb_find(100005, 1));
+	agree("mount3", &MOUNT_V2_program, rr_ulb_find(100005, 2));
 	agree("mount3", &MOUNT_V3_program, rr_ulb_find(100005, 3));
 }
 

@@ -14,7 +14,7 @@
 extern const struct rpcrdma_program nfs2_NFS_VERSION_program, NFS_V3_program, nfs40_NFS_V4_program,
 	nfs40_NFS_CB_program, nfs41_NFS_V4_program, nfs41_NFS_CB_program, nfs42_NFS_V4_program,
 	nfs42_NFS_CB_program, NFS_ACL_V3_program, nlm3_NLM_VERSX_program, nlm4_NLM4_VERS_program,
-	nsm1_SM_VERS_program, MOUNT_V3_program;
+	nsm1_SM_VERS_program, MOUNT_V1_program, MOUNT_V2_program, MOUNT_V3_program;
 
 /* ---- Loaded and compiled ---- */
 
@@ -52,13 +52,12 @@ same_program(const struct rpcrdma_program *loaded, const struct rpcrdma_program 
 
 /* Checks that the schema loads as the same programs that the compiler made of it. */
 static void
-loads_as_compiled(const char *path, const struct rpcrdma_program *first, const struct rpcrdma_program *second)
+load_as_compiled(const char *path, const struct rpcrdma_program *const *compiled, uint32_t count)
 {
-	const struct rpcrdma_program *compiled[] = { first, second };
 	struct rr_xdr_tables tables;
 
 	assert_int_equal(rr_xdr_load(&tables, &rr_env_system, path, stderr), 0);
-	assert_int_equal(tables.count, second ? 2 : 1);
+	assert_int_equal(tables.count, count);
 	for (uint32_t i = 0; i < tables.count; i++) {
 		same_program(&tables.programs[i], compiled[i]);
 		assert_int_equal(tables.walk_length == 0, compiled[i]->walk == NULL);
@@ -69,8 +68,18 @@ loads_as_compiled(const char *path, const struct rpcrdma_program *first, const s
 }
 
 static void
+loads_as_compiled(const char *path, const struct rpcrdma_program *first, const struct rpcrdma_program *second)
+{
+	const struct rpcrdma_program *compiled[] = { first, second };
+
+	load_as_compiled(path, compiled, second ? 2 : 1);
+}
+
+static void
 schemas_of_nfs_load_as_compiled(void **state)
 {
+	const struct rpcrdma_program *mount[] = { &MOUNT_V1_program, &MOUNT_V2_program, &MOUNT_V3_program };
+
 	(void)state;
 	loads_as_compiled(SCHEMAS "/nfs2.x", &nfs2_NFS_VERSION_program, NULL);
 	loads_as_compiled(SCHEMAS "/nfs3.x", &NFS_V3_program, &NFS_ACL_V3_program);
@@ -80,7 +89,7 @@ schemas_of_nfs_load_as_compiled(void **state)
 	loads_as_compiled(SCHEMAS "/nlm3.x", &nlm3_NLM_VERSX_program, NULL);
 	loads_as_compiled(SCHEMAS "/nlm4.x", &nlm4_NLM4_VERS_program, NULL);
 	loads_as_compiled(SCHEMAS "/nsm1.x", &nsm1_SM_VERS_program, NULL);
-	loads_as_compiled(SCHEMAS "/mount3.x", &MOUNT_V3_program, NULL);
+	load_as_compiled(SCHEMAS "/mount3.x", mount, 3);
 }
 
 /* ---- Failures ---- */

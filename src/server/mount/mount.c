@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-/* This file has the procedures of MOUNT version 3 (RFC 1813, section 5) that a server offers besides NFS. */
+/* This file has the procedures of MOUNT version 3 (RFC 1813, section 5) that a server offers besides NFS. The
+ * versions 1 and 2 (RFC 1094, appendix A) share all but the result of MNT. */
 
 /* Translates a status of NFS into a status of MOUNT. Statuses that both protocols have are numbered alike;
  * any other status becomes MNT3ERR_SERVERFAULT. */
@@ -111,6 +112,18 @@ mount_begin(struct rr_nfs_work *work)
 	return RR_VFS_OK;
 }
 
+/* Completes the result of MNT of version 1 or 2. RFC 1094, A.5.2: "If the status is zero, then the call
+ * completed successfully, and a file handle for the directory follows." Handles of these versions have 32
+ * octets and are for NFS version 2, which is not served: a path that exists gets MNT3ERR_ACCES. */
+static enum rpcrdma_handled
+mount_end_old(struct rr_nfs_work *work, enum rr_vfs_status status)
+{
+	fhstatus *res = work->result;
+
+	res->fhs_status = mount_status(rr_nfs_status(status == RR_VFS_OK ? RR_VFS_ACCESS : status));
+	return RPCRDMA_HANDLED;
+}
+
 /* Goes on with the lookup of the path after one component was found. At the end of the path, completes the
  * result of MNT, and adds the mount to the server's list. Returns RPCRDMA_HANDLE_KEPT if a lookup is still
  * under way. */
@@ -130,6 +143,8 @@ mount_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 		return RPCRDMA_HANDLE_KEPT;
 	if (status == RR_VFS_OK && walk->lookup.attributes.type != RR_VFS_DIRECTORY)
 		status = RR_VFS_NOTDIR;
+	if (work->request->vers < MOUNT_V3_program.vers)
+		return mount_end_old(work, status);
 	if (status == RR_VFS_OK &&
 		(!mount_list_flavors(work, ok) || !rr_nfs_handle(work, &walk->lookup.handle, &handle)))
 		status = RR_VFS_FAULT;
@@ -243,5 +258,17 @@ rr_proc_umnt(void *ctx, struct rpcrdma_request *request, const void *args, void 
 	if (server->mounts)
 		rr_mounts_remove(
 			server->mounts, &request->source, request->proc == MOUNTPROC3_UMNT ? args : NULL);
+	return RPCRDMA_HANDLED;
+}
+
+/* Handles PATHCONF of version 2, which asks for the limits of POSIX in a directory: none is known. A set bit
+ * in pc_mask stands for a limit that is not known. */
+enum rpcrdma_handled
+rr_proc_mount_pathconf(void *ctx, struct rpcrdma_request *request, const void *args, void *result)
+{
+	ppathcnf *limits = result;
+
+	(void)ctx, (void)request, (void)args;
+	*limits = (ppathcnf){ .pc_mask = { -1, -1 } };
 	return RPCRDMA_HANDLED;
 }

@@ -156,6 +156,19 @@ static rpcrdma_handler *const mount_handlers[] = {
 	[MOUNTPROC3_EXPORT] = rr_proc_export,
 };
 
+/* Versions 1 and 2: procedures are numbered as those of version 3, and there are more. "showmount" and old
+ * automounters call them. */
+static rpcrdma_handler *const mount_old_handlers[] = {
+	[MOUNTPROC2_NULL] = server_do_nothing,
+	[MOUNTPROC2_MNT] = server_mnt,
+	[MOUNTPROC2_DUMP] = rr_proc_dump,
+	[MOUNTPROC2_UMNT] = rr_proc_umnt,
+	[MOUNTPROC2_UMNTALL] = rr_proc_umnt,
+	[MOUNTPROC2_EXPORT] = rr_proc_export,
+	[MOUNTPROC2_EXPORTALL] = rr_proc_export,
+	[MOUNTPROC2_PATHCONF] = rr_proc_mount_pathconf,
+};
+
 /* Procedures that must be executed once. Executed a second time, they would fail because the first time
  * succeeded, or undo changes that others made in between. */
 static const bool nfs_once[] = {
@@ -205,6 +218,8 @@ void
 rr_nfs_server_services(struct rr_nfs_server *server, struct rr_service services[RR_NFS_SERVICES])
 {
 	services[0] = (struct rr_service){ &NFS_V3_program, nfs_handlers, server, nfs_once };
-	services[1] = (struct rr_service){ &MOUNT_V3_program, mount_handlers, server, NULL };
-	services[2] = (struct rr_service){ &NFS_ACL_V3_program, acl_handlers, server, acl_once };
+	services[2] = (struct rr_service){ &MOUNT_V3_program, mount_handlers, server, NULL };
+	services[1] = (struct rr_service){ &NFS_ACL_V3_program, acl_handlers, server, acl_once };
+	services[3] = (struct rr_service){ &MOUNT_V2_program, mount_old_handlers, server, NULL };
+	services[4] = (struct rr_service){ &MOUNT_V1_program, mount_old_handlers, server, NULL };
 }

@@ -97,14 +97,12 @@ static int
 serve_datagrams(struct serve_run *run, struct serve_service *service, const struct rr_server_config *config)
 {
 	struct rr_serve *serve = run->serve;
-	/* MOUNT is the second service of version 3; its locks come after all of these. */
-	struct rr_service services[1 + RR_NLM_SERVICES] = { service->services[1] };
+	enum { FIRST = RR_NFS_STREAM_SERVICES, COUNT = RR_NFS_SERVICES + RR_NLM_SERVICES - FIRST };
 	struct rr_text text;
 
 	if (!serve->version3 || serve->tcp_port == 0)
 		return RR_EXIT_OK;
-	memcpy(services + 1, service->services + RR_NFS_SERVICES, RR_NLM_SERVICES * sizeof(services[0]));
-	if (rr_server_new(service->engine, config, services, 1 + RR_NLM_SERVICES, &service->datagrams) < 0)
+	if (rr_server_new(service->engine, config, service->services + FIRST, COUNT, &service->datagrams) < 0)
 		return rr_tool_fail(run->tool, "out of memory");
 	for (uint32_t i = 0; i < serve->address_count; i++) {
 		struct sockaddr_storage udp = serve->addresses[i].rdma;

@@ -112,6 +112,75 @@ unmounting_is_heard(void **state)
 	assert_null(*list);
 }
 
+/* RFC 1094, A.5.2: "If the status is zero, then the call completed successfully, and a file handle for the
+ * directory follows." There is no NFS version 2 here, so no handle follows; what is said of a path is what
+ * version 3 says. */
+static void
+versions_1_and_2_give_no_handle(void **state)
+{
+	struct world *world = *state;
+	dirpath there = world_bytes("/export"), nothing = world_bytes("/export/nothing");
+	struct rr_mounts *mounts;
+	const mountlist *list;
+
+	assert_int_equal(rr_mounts_new(&rr_env_system, &mounts), 0);
+	rr_nfs_server_list_mounts(world->server, mounts);
+	for (uint32_t version = 1; version <= 2; version++) {
+		const fhstatus *res = world_old_mount_call(world, version, MOUNTPROC2_MNT, &there);
+
+		assert_int_equal(res->fhs_status, MNT3ERR_ACCES);
+		assert_int_equal(world->size, 4);
+		res = world_old_mount_call(world, version, MOUNTPROC2_MNT, &nothing);
+		assert_int_equal(res->fhs_status, MNT3ERR_NOENT);
+		assert_int_equal(world->size, 4);
+	}
+	list = world_mount_call(world, MOUNTPROC3_DUMP, NULL);
+	assert_null(*list);
+	rr_nfs_server_list_mounts(world->server, NULL);
+	rr_mounts_free(mounts);
+}
+
+/* "showmount -e" and "showmount -a" of old systems, and an automounter that unmounts by version 1. */
+static void
+versions_1_and_2_list_as_version_3(void **state)
+{
+	struct world *world = *state;
+	dirpath path = world_bytes("/export");
+	struct rr_mounts *mounts;
+
+	assert_int_equal(rr_mounts_new(&rr_env_system, &mounts), 0);
+	rr_nfs_server_list_mounts(world->server, mounts);
+	world->request.source = (struct rr_source){ .known = true, .address = { [15] = 7 } };
+	for (uint32_t version = 1; version <= 2; version++) {
+		assert_int_equal(mount_of(world, "/export").fhs_status, MNT3_OK);
+		assert_non_null(
+			*(const mountlist *)world_old_mount_call(world, version, MOUNTPROC2_DUMP, NULL));
+		for (uint32_t proc = MOUNTPROC2_EXPORT; proc <= MOUNTPROC2_EXPORTALL; proc++) {
+			const exports *list = world_old_mount_call(world, version, proc, NULL);
+
+			assert_memory_equal((*list)->ex_dir.data, "/export", 7);
+			assert_null((*list)->ex_next);
+		}
+		world_old_mount_call(world, version, MOUNTPROC2_UMNT, &path);
+		assert_null(*(const mountlist *)world_old_mount_call(world, version, MOUNTPROC2_DUMP, NULL));
+	}
+	rr_nfs_server_list_mounts(world->server, NULL);
+	rr_mounts_free(mounts);
+}
+
+/* A set bit in pc_mask says that the limit is not known. */
+static void
+pathconf_of_version_2_knows_no_limit(void **state)
+{
+	struct world *world = *state;
+	dirpath path = world_bytes("/export");
+	const ppathcnf *limits = world_old_mount_call(world, 2, MOUNTPROC2_PATHCONF, &path);
+
+	assert_int_equal(world->handled, RPCRDMA_HANDLED);
+	assert_int_equal(limits->pc_mask[0], -1);
+	assert_int_equal(world->size, 40);
+}
+
 /* Clients mount as root, who is squashed here; the mode of an export's root does not keep out clients with a
  * right to the export. A directory below the root is found by callers who may search the directories above
  * it; other callers do not learn what exists there. */
@@ -143,6 +212,9 @@ main(void)
 		world_test(export_lists_all),
 		world_test(no_path_is_the_root),
 		world_test(unmounting_is_heard),
+		world_test(versions_1_and_2_give_no_handle),
+		world_test(versions_1_and_2_list_as_version_3),
+		world_test(pathconf_of_version_2_knows_no_limit),
 	};
 	static const struct CMUnitTest root_tests[] = { world_test(anyone_mounts_what_is_exported) };
 

@@ -213,13 +213,19 @@ world_call(struct world *world, uint32_t proc, const void *args)
 const void *
 world_mount_call(struct world *world, uint32_t proc, const void *args)
 {
-	return call(world, &world->services[1], proc, args);
+	return call(world, &world->services[2], proc, args);
+}
+
+const void *
+world_old_mount_call(struct world *world, uint32_t version, uint32_t proc, const void *args)
+{
+	return call(world, &world->services[version == 2 ? 3 : 4], proc, args);
 }
 
 const void *
 world_acl_call(struct world *world, uint32_t proc, const void *args)
 {
-	return call(world, &world->services[2], proc, args);
+	return call(world, &world->services[1], proc, args);
 }
 
 nfs_fh3

@@ -66,6 +66,8 @@ void world_no_one(struct world *world);
 /* These call a procedure. The result, and the memory that it points to, is valid until the next call. */
 const void *world_call(struct world *world, uint32_t proc, const void *args);
 const void *world_mount_call(struct world *world, uint32_t proc, const void *args);
+const void *world_old_mount_call(
+	struct world *world, uint32_t version, uint32_t proc, const void *args); /* 1 or 2 */
 const void *world_acl_call(struct world *world, uint32_t proc, const void *args);
 
 /* Returns the handle that MNT gives for a path; fails the test where MNT gives no handle. */
