@@ -16,6 +16,7 @@
 
 struct rpcrdma_engine;
 struct rr_text;
+struct rr_client_config;
 struct rr_url;
 
 struct rr_lookup {
@@ -43,5 +44,11 @@ int rr_lookup_port(const struct rr_lookup *lookup, uint16_t *port, struct rr_tex
  * for rpcbind; for any other URL nothing changes. The caller has set engine, address, timeout, interrupted
  * and ctx. Errors: those of rr_lookup_port(), but REFUSED instead of PROG_UNAVAIL. */
 int rr_lookup_nfs(struct rr_lookup *lookup, const struct rr_url *url, struct rr_text *why);
+
+/* Finds the NLM of a server of NFS, in version 4: at the port of NFS, where servers of this project have it;
+ * else, over TCP, at the port that rpcbind names. A connection that TLS protects is not left for one that it
+ * does not. Turns the engine's loop until NLM has answered. Returns false where there is none. */
+bool rr_lookup_nlm(
+	struct rpcrdma_engine *engine, const struct rr_client_config *nfs, struct rr_client_config *nlm);
 
 #endif

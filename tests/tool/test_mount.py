@@ -294,7 +294,7 @@ def by_each_version(work):
             with Server(TOOL, f"{there}=/", tcp_port=port) as server:
                 url = server.url if transport == "iwarp" else f"nfs://127.0.0.1:{port}/?transport=tcp&mountport={port}"
                 with Mount(url, here, f"vers={version}"):
-                    tests = COMMON + (() if version == "3" else (locks,)) + ((copied,) if version == "4.2" else ())
+                    tests = COMMON + (locks,) + ((copied,) if version == "4.2" else ())
                     for test in tests:
                         check(f"{test.__name__} by version {version} over {transport}", test, here, there)
 
@@ -343,7 +343,31 @@ def two_mounts(work):
         with Server(TOOL, f"{there}=/") as server:
             with Mount(server.url, one, f"vers={version}"), Mount(server.url, other, f"vers={version}"):
                 check(f"close-to-open between two mounts by version {version}", close_to_open, one, other)
+                check(f"locks between two mounts by version {version}", locks_meet, one, other, there)
                 check(f"a server that starts again, by version {version}", server_restarts, server, one, there)
+
+
+def locks_meet(one, other, there):
+    """The locks of two mounts and of a program on the server are in one table; closing the file unlocks it."""
+    put(f"{there}/met", bytes(100))
+    files = [os.open(f"{where}/met", os.O_RDWR) for where in (one, other, there)]
+    for i, fd in enumerate(files):
+        fcntl.lockf(fd, fcntl.LOCK_EX | fcntl.LOCK_NB, 10, 10 * i)
+        for other_fd in files[:i] + files[i + 1:]:
+            refused(errno.EAGAIN, fcntl.lockf, other_fd, fcntl.LOCK_SH | fcntl.LOCK_NB, 1, 10 * i)
+    os.close(files[0])
+    fcntl.lockf(files[1], fcntl.LOCK_EX, 10, 0)
+    fcntl.lockf(files[1], fcntl.LOCK_UN, 10, 0)
+    fcntl.lockf(files[2], fcntl.LOCK_EX | fcntl.LOCK_NB, 10, 0)
+    for fd in files[1:]:
+        os.close(fd)
+    whole = [os.open(f"{where}/met", os.O_RDWR) for where in (one, other)]
+    fcntl.flock(whole[0], fcntl.LOCK_EX)
+    refused(errno.EAGAIN, fcntl.flock, whole[1], fcntl.LOCK_SH | fcntl.LOCK_NB)
+    fcntl.flock(whole[0], fcntl.LOCK_UN)
+    fcntl.flock(whole[1], fcntl.LOCK_EX)
+    for fd in whole:
+        os.close(fd)
 
 
 def soft(work):

@@ -18,9 +18,10 @@ behind_serve(struct behind *behind)
 		.exports = &behind->tree, .export_count = 1, .workers = RR_POSIX_WORKERS
 	};
 	struct rpcrdma_engine *engine = behind->stage.engine;
-	struct rr_service services[RR_NFS_SERVICES + 1];
+	struct rr_service services[RR_NFS_SERVICES + 1 + RR_NLM_SERVICES];
 	struct rr_nfs4_shared_config shared4 = { .tables = rr_nfs4_tables_config_default };
 	struct rr_nfs4_server_config nfs4 = { engine->results, &behind->gate, NULL };
+	struct rr_nlm_config nlm = { .grace = 90 * RR_SECOND, .claims = 100 };
 	struct rr_text text = { "" };
 
 	behind->tree = (struct rr_tree_export){ behind->path, "/export" };
@@ -30,6 +31,13 @@ behind_serve(struct behind *behind)
 	test_gate_init(&behind->gate, behind->vfs, TEST_GATE_OPEN);
 	assert_int_equal(rr_nfs_server_new(engine->env, engine->results, &behind->gate, &behind->nfs), 0);
 	rr_nfs_server_services(behind->nfs, services);
+	assert_int_equal(rr_locks_new(&rr_env_system, &behind->locks), 0);
+	nlm.locks = shared4.tables.locks = behind->locks;
+	if (rr_nlm_shared_new(&rr_env_system, &nlm, &behind->nlm_shared, &text) < 0)
+		fail_msg("%s", text.text);
+	if (rr_nlm_server_new(engine, &behind->gate, behind->nlm_shared, &behind->nlm, &text) < 0)
+		fail_msg("%s", text.text);
+	rr_nlm_server_services(behind->nlm, &services[RR_NFS_SERVICES + 1]);
 	if (behind->lease > 0)
 		shared4.tables.lease = behind->lease * RR_SECOND;
 	if (rr_nfs4_shared_new(&rr_env_system, &shared4, &behind->shared4, &text) < 0)
@@ -38,8 +46,8 @@ behind_serve(struct behind *behind)
 	if (rr_nfs4_server_new(engine->env, engine->loop, &nfs4, &behind->nfs4, &text) < 0)
 		fail_msg("%s", text.text);
 	rr_nfs4_server_service(behind->nfs4, &services[RR_NFS_SERVICES]);
-	assert_int_equal(rr_server_new(engine, &rr_server_config_default, services, RR_NFS_SERVICES + 1,
-				 &behind->server),
+	assert_int_equal(rr_server_new(engine, &rr_server_config_default, services,
+				 RR_NFS_SERVICES + 1 + RR_NLM_SERVICES, &behind->server),
 		0);
 	if (rr_server_listen(behind->server, RR_TRANSPORT_AUTO, (struct sockaddr *)&behind->address,
 		    sizeof(behind->address), NULL, &text) < 0)
@@ -51,10 +59,14 @@ behind_stop(struct behind *behind)
 {
 	rr_server_free(behind->server);
 	rr_nfs4_server_end(behind->nfs4);
+	rr_nlm_server_end(behind->nlm);
 	rr_vfs_destroy(behind->vfs);
 	rr_nfs_server_free(behind->nfs);
 	rr_nfs4_server_free(behind->nfs4);
 	rr_nfs4_shared_free(behind->shared4);
+	rr_nlm_server_free(behind->nlm);
+	rr_nlm_shared_free(behind->nlm_shared);
+	rr_locks_free(behind->locks);
 	rr_gate_end(&behind->gate);
 	rr_posix_shared_free(behind->shared);
 }
@@ -86,6 +98,8 @@ behind_mount(struct behind *behind)
 	behind->config.minor = behind->version == RR_NFS_VERSION_42 ? 2 : 1;
 	behind->config.rpc = config.rpc;
 	behind->config.rpc.retry = 10 * RR_SECOND;
+	if (behind->version == RR_NFS_VERSION_3)
+		behind->config.nlm = behind->config.rpc;
 	rpcrdma_nfs_close(nfs);
 }
 

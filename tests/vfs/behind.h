@@ -8,6 +8,7 @@
 #include "nfs/client.h"
 #include "server/nfs3/server.h"
 #include "server/nfs4/server.h"
+#include "server/nlm/server.h"
 #include "vfs/nfs/remote/remote.h"
 #include "vfs/posix/posix.h"
 
@@ -26,6 +27,9 @@ struct behind {
 	struct rr_nfs_server *nfs;
 	struct rr_nfs4_shared *shared4;
 	struct rr_nfs4_server *nfs4;
+	struct rr_locks *locks;
+	struct rr_nlm_shared *nlm_shared;
+	struct rr_nlm_server *nlm;
 	struct rpcrdma_server *server;
 	struct sockaddr_in address;
 	/* The providers. */

@@ -66,7 +66,8 @@ main(void)
 	const unsigned v41 = all | SUITE_LOCKS | SUITE_OPENS | SUITE_SHARES;
 	const unsigned v42 = v41 | SUITE_HOLES | SUITE_COPIES | SUITE_XATTRS;
 	const struct suite_provider providers[] = {
-		{ "nfs, version 3", all, setup_3, teardown, restart, NULL, NULL, NULL, NULL, NULL },
+		{ "nfs, version 3", all | SUITE_LOCKS, setup_3, teardown, restart, NULL, NULL, NULL, NULL,
+			NULL },
 		{ "nfs, version 4.1", v41, setup_41, teardown, restart, NULL, NULL, NULL, NULL, NULL },
 		{ "nfs, version 4.2", v42, setup_42, teardown, restart, NULL, NULL, NULL, NULL, NULL },
 	};

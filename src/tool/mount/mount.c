@@ -81,8 +81,7 @@ mount_name(struct mount_run *run, const char *source)
 	}
 	if (rr_url_parse(run->url, &url, &text) < 0)
 		return rr_tool_usage(run->tool, "%s: %s", source, text.text);
-	/* The storage of version 3 knows no locks of the server. */
-	run->mount->config.locks = !run->mount->no_lock && url.version > RR_NFS_VERSION_3;
+	run->mount->config.locks = !run->mount->no_lock;
 	if (url.has_uid || url.has_gid) {
 		run->mount->config.callers = false;
 		run->mount->config.group_count = 0;
@@ -133,8 +132,17 @@ mount_connect(struct mount_run *run)
 	serve->tree.export_count = 1;
 	serve->tree.read_only = run->mount->device.read_only;
 	rr_env_system.random(rr_env_system.ctx, serve->tree.key, sizeof(serve->tree.key));
+	serve->storage.nfs.locks = run->mount->config.locks;
 	if (rr_serve_nfs.begin(serve, &run->shared, &text) < 0)
 		return rr_tool_fail(run->tool, "%s", text.text);
+	if (run->mount->config.locks && !serve->storage.nfs.locks) {
+		rr_tool_warn(run->tool,
+			"%s: the server's NLM was found neither at the port of NFS nor by its rpcbind: locks "
+			"are those of "
+			"this machine alone, as with nolock",
+			run->url);
+		run->mount->config.locks = false;
+	}
 	if (rr_engine_new(&rr_env_system, &config, &run->engine) < 0)
 		return rr_tool_fail(run->tool, "the engine cannot start");
 	if (rr_serve_nfs.provide(run->shared, serve, run->engine, &run->vfs, &text) < 0)

@@ -8,6 +8,7 @@
 
 #include "base/checked.h"
 #include "nfs/client.h"
+#include "nfs/lookup.h"
 #include "tool/serve/serve.h"
 #include "vfs/nfs/v3/v3.h"
 #include "vfs/nfs/v4/provider.h"
@@ -138,9 +139,14 @@ nfs_begin(struct rr_serve *serve, void **shared, struct rr_text *text)
 	if (error)
 		return rr_fail(text, error, "the engine cannot start: %s", rpcrdma_strerror(error));
 	error = nfs_find_all(serve, engine, served, &config, text);
+	if (!error && config.minor == 0 && serve->storage.nfs.locks)
+		serve->storage.nfs.locks = rr_lookup_nlm(engine, &config.rpc, &config.nlm);
 	rpcrdma_engine_free(engine);
 	if (error)
 		return error;
+	if (config.minor > 0 || !serve->storage.nfs.locks)
+		config.nlm.address_size = 0;
+	config.nlm.retry = NFS_RETRY;
 	config.exports = served->exports;
 	config.rpc.retry = NFS_RETRY;
 	memcpy(config.key, serve->tree.key, sizeof(config.key));

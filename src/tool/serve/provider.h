@@ -54,6 +54,9 @@ struct rr_serve_ceph {
 /* Of directories of another NFS server. */
 struct rr_serve_nfs {
 	char query[512]; /* of the URLs, with the '?'; "": there is none */
+	/* In: by version 3, locks are to be those of the other server, which one thread alone may have. Out
+	 * of begin(): they are. Of the other versions, they always are. */
+	bool locks;
 };
 
 /* What kinds of storage keep of options and arguments. */

@@ -46,6 +46,8 @@ struct rr_remote_config {
 	uint32_t read_max, write_max; /* octets of a READ and of a WRITE */
 	uint32_t minor;               /* of version 4: 1 or 2 */
 	struct rr_client_config rpc;  /* of the NFS service of the other server */
+	struct rr_client_config
+		nlm; /* of its NLM, for version 3; no address: locks are not asked for there */
 };
 
 struct rr_remote_vfs;

@@ -46,7 +46,7 @@ rr_v3_call(struct rr_v3_job *job, uint32_t procedure, void (*then)(struct rr_v3_
 void
 rr_v3_withdraw(struct rr_remote_job *job)
 {
-	rr_client_cancel(job->vfs->client, &job->rpc);
+	rr_client_cancel(job->rpc.client, &job->rpc);
 }
 
 static void

@@ -210,6 +210,8 @@ data_open_may(struct rr_v3_job *job, enum rr_vfs_status status)
 		status = RR_VFS_ACCESS;
 	if (status == RR_VFS_OK)
 		status = rr_remote_open_new(&job->base, sizeof(struct rr_vfs_open));
+	if (status == RR_VFS_OK)
+		opening->open->users = 1;
 	rr_remote_end(&job->base, status);
 }
 
@@ -228,20 +230,4 @@ rr_v3_open(struct rr_v3_job *job)
 		access |= ACCESS3_MODIFY;
 	job->args.access = (ACCESS3args){ rr_v3_fh(&job->base.objects[0]), access };
 	return rr_v3_call(job, NFSPROC3_ACCESS, data_open_may);
-}
-
-/* Version 3 has locks in a protocol of its own, which this provider does not speak: a lock is had at once.
- * Servers keep the locks of their clients in tables, so that a lock holds among the clients of this server.
- */
-enum rr_vfs_status
-rr_v3_lock(struct rr_v3_job *job)
-{
-	const struct rr_vfs_lock *lock = INPUT(job, lock);
-	uint32_t access = lock->kind == RR_VFS_LOCK_WRITE ? RR_VFS_SHARE_WRITE : RR_VFS_SHARE_READ;
-
-	if (lock->length == 0 || (lock->length != UINT64_MAX && lock->length > UINT64_MAX - lock->offset))
-		return RR_VFS_INVAL;
-	return lock->kind == RR_VFS_UNLOCK || lock->open->remote.reservation.access & access
-		       ? RR_VFS_OK
-		       : RR_VFS_OPEN_MODE;
 }

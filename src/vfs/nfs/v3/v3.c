@@ -30,12 +30,12 @@ v3_begin(struct rr_remote_job *job)
 	return step ? step((struct rr_v3_job *)job) : RR_VFS_NOTSUPP;
 }
 
-/* An open is nothing that the other server knows of. */
+/* An open is nothing that the other server knows of, but for its locks. */
 static enum rr_vfs_status
 v3_close(struct rr_vfs *vfs, struct rr_vfs_open *open, struct rr_vfs_call *call)
 {
 	(void)call;
-	rr_free(((struct rr_remote_vfs *)vfs)->env, open);
+	rr_v3_drop_open((struct rr_remote_vfs *)vfs, open);
 	return RR_VFS_OK;
 }
 
@@ -43,6 +43,7 @@ static void
 v3_destroy(struct rr_vfs *vfs)
 {
 	rr_remote_end_all((struct rr_remote_vfs *)vfs);
+	rr_v3_locks_end((struct rr_v3_vfs *)vfs);
 	rr_remote_free((struct rr_remote_vfs *)vfs);
 }
 
@@ -60,16 +61,22 @@ static const struct rr_remote_version v3_version = {
 	.begin = v3_begin,
 	.look = rr_v3_look,
 	.withdraw = rr_v3_withdraw,
+	.take_opens = rr_v3_take_opens,
+	.drop_opens = rr_v3_drop_opens,
 };
 
 int
 rr_v3_new(struct rpcrdma_engine *engine, struct rr_remote_shared *shared, struct rr_vfs **vfs,
 	struct rr_text *text)
 {
-	struct rr_remote_vfs *own;
-	int error = rr_remote_new(engine, shared, &v3_version, sizeof(*own), &own, text);
+	struct rr_remote_vfs *own = NULL;
+	int error = rr_remote_new(engine, shared, &v3_version, sizeof(struct rr_v3_vfs), &own, text);
 
 	if (!error)
+		error = rr_v3_locks_begin((struct rr_v3_vfs *)own, engine, text);
+	if (!error)
 		*vfs = &own->base;
+	else if (own)
+		rr_remote_free(own);
 	return error;
 }

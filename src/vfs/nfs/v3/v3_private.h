@@ -3,12 +3,20 @@
 #define RR_VFS_NFS_V3_V3_PRIVATE_H
 
 #include "ulb/nfs3.h"
+#include "vfs/nfs/v3/lock.h"
 #include "vfs/nfs/v3/v3.h"
 
 struct rr_v3_job;
 
 struct rr_vfs_open {
 	struct rr_remote_open remote;
+	uint32_t users;            /* its caller, and locks under way */
+	struct rr_v3_owner *owner; /* NULL: it has asked for no lock yet */
+};
+
+struct rr_v3_vfs {
+	struct rr_remote_vfs base;
+	struct rr_v3_locks locks;
 };
 
 /* ---- attributes.c: attributes and statuses ---- */
@@ -28,6 +36,7 @@ struct rr_v3_job {
 	struct rr_remote_job base;
 	void (*then)(struct rr_v3_job *job, enum rr_vfs_status status);
 	bool plain; /* of a listing: by READDIR */
+	struct rr_v3_nlm nlm;
 	union {
 		GETATTR3args getattr;
 		SETATTR3args setattr;
@@ -92,6 +101,10 @@ enum rr_vfs_status rr_v3_call(
 /* What struct rr_remote_version wants. */
 void rr_v3_look(struct rr_remote_job *job, int index);
 void rr_v3_withdraw(struct rr_remote_job *job);
+void rr_v3_take_opens(struct rr_remote_job *job);
+void rr_v3_drop_opens(struct rr_remote_job *job);
+/* Frees the open when nobody uses it any more. */
+void rr_v3_drop_open(struct rr_remote_vfs *vfs, struct rr_vfs_open *open);
 
 /* Returns the handle as an argument of a call. */
 static inline nfs_fh3
