@@ -2,6 +2,8 @@
 /* This file implements the gate (gate.h), with a cache of the rules that were found last. */
 #include "vfs/gate.h"
 
+#include <arpa/inet.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/checked.h"
@@ -34,6 +36,7 @@ rr_gate_take(struct rr_gate *gate, struct rr_rules *rules)
 		.rules = rules,
 		.log = gate->log,
 		.idmap = gate->idmap,
+		.hosts = gate->hosts,
 		.counts = gate->counts };
 }
 
@@ -55,23 +58,116 @@ gate_memory(struct rr_gate *gate, const struct rr_source *source, uint32_t numbe
 	return &gate->memory[hash % RR_GATE_MEMORY];
 }
 
-/* Returns the entry of the cache for a source address and the export of this number. Its rule is NULL if
- * there is none for them. An answer that is not in the cache comes from the gate's rules, and replaces what
- * was in its entry of the cache. */
+/* How long the cache keeps what the names of a host have decided. */
+#define GATE_NAMED_TIME (60 * RR_SECOND)
+
+/* Writes the address of a caller as text, without a port. */
+static void
+gate_address(const struct rr_source *source, char text[INET6_ADDRSTRLEN])
+{
+	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
+
+	if (memcmp(source->address, mapped, sizeof(mapped)) == 0)
+		inet_ntop(AF_INET, source->address + sizeof(mapped), text, INET6_ADDRSTRLEN);
+	else
+		inet_ntop(AF_INET6, source->address, text, INET6_ADDRSTRLEN);
+}
+
+/* Finds out whether a rule about names applies to a caller at this source. RR_IDMAP_FOUND: it does.
+ * RR_IDMAP_NONE: it does not. */
+static enum rr_idmap_status
+gate_ask_name(struct rr_gate *gate, const struct rr_rule *rule, const struct rr_source *source,
+	struct rr_idmap_waiter *waiter)
+{
+	bool member = rule->kind == RR_RULE_GROUP;
+	struct rr_idmap_question question = { .kind = member ? RR_IDMAP_MEMBER : RR_IDMAP_HOST };
+	char text[RR_RULES_CLIENT + INET6_ADDRSTRLEN + 2], address[INET6_ADDRSTRLEN];
+	struct rr_idmap_answer answer;
+	enum rr_idmap_status status;
+
+	if (!gate->hosts)
+		return RR_IDMAP_NONE;
+	gate_address(source, address);
+	snprintf(text, sizeof(text), "%s%s%s", member ? rule->client + 1 : "", member ? " " : "", address);
+	question.name = (struct rpcrdma_bytes){ text, (uint32_t)strlen(text) };
+	memcpy(&question.host, source->address + sizeof(source->address) - sizeof(question.host),
+		sizeof(question.host));
+	status = rr_idmap_ask(gate->hosts, &question, waiter, &answer);
+	if (status == RR_IDMAP_FOUND && !member && !rr_rule_names_match(rule, answer.name))
+		return RR_IDMAP_NONE;
+	return status;
+}
+
+/* Fills in the rule of an entry of the cache, or notes that it is not known yet: RR_IDMAP_WAIT,
+ * RR_IDMAP_BUSY. */
+static enum rr_idmap_status
+gate_decide(struct rr_gate *gate, struct rr_gate_memory *memory, struct rr_idmap_waiter *waiter)
+{
+	enum rr_idmap_status status = RR_IDMAP_NONE;
+	const struct rr_rule *rule;
+	uint32_t at = 0;
+
+	if (memory->number >= gate->vfs->export_count)
+		return RR_IDMAP_FOUND;
+	while (status == RR_IDMAP_NONE &&
+		(rule = rr_rules_next(gate->rules, memory->number, &memory->source, &at))) {
+		memory->named |= rule->by_name;
+		status = rule->by_name ? gate_ask_name(gate, rule, &memory->source, waiter) : RR_IDMAP_FOUND;
+		if (status == RR_IDMAP_FOUND)
+			memory->rule = rule;
+	}
+	memory->waits = status == RR_IDMAP_WAIT || status == RR_IDMAP_BUSY;
+	return memory->waits ? status : RR_IDMAP_FOUND;
+}
+
+/* Tells whether the entry of the cache still says which rule counts. */
+static bool
+gate_counts(const struct rr_gate *gate, const struct rr_gate_memory *memory)
+{
+	return !memory->waits && (!memory->named || rr_loop_now(gate->vfs->loop) < memory->until);
+}
+
+/* Stores in *found the entry of the cache for a source address and the export of this number. Its rule is
+ * NULL if there is none for them, or if that is not known yet. An answer that is not in the cache comes from
+ * the gate's rules, and replaces what was in its entry of the cache. Returns as rr_gate_know(). */
+static enum rr_idmap_status
+gate_look(struct rr_gate *gate, const struct rr_source *source, uint32_t number,
+	struct rr_idmap_waiter *waiter, struct rr_gate_memory **found)
+{
+	struct rr_gate_memory *memory = *found = gate_memory(gate, source, number);
+	bool same = memory->used && memory->number == number && gate_same_source(&memory->source, source);
+	enum rr_idmap_status status;
+
+	if (same && gate_counts(gate, memory))
+		return RR_IDMAP_FOUND;
+	*memory = (struct rr_gate_memory){
+		.number = number,
+		.source = *source,
+		.used = true,
+		.logged = same && memory->logged,
+	};
+	status = gate_decide(gate, memory, waiter);
+	if (memory->named)
+		memory->until = rr_loop_now(gate->vfs->loop) + GATE_NAMED_TIME;
+	return status;
+}
+
 static struct rr_gate_memory *
 gate_find(struct rr_gate *gate, const struct rr_source *source, uint32_t number)
 {
-	struct rr_gate_memory *memory = gate_memory(gate, source, number);
+	struct rr_gate_memory *memory;
 
-	if (!memory->used || memory->number != number || !gate_same_source(&memory->source, source))
-		*memory = (struct rr_gate_memory){
-			.rule = number < gate->vfs->export_count ? rr_rules_find(gate->rules, number, source)
-								 : NULL,
-			.number = number,
-			.source = *source,
-			.used = true,
-		};
+	gate_look(gate, source, number, NULL, &memory);
 	return memory;
+}
+
+enum rr_idmap_status
+rr_gate_know(struct rr_gate *gate, const struct rr_gate_caller *caller, uint32_t number,
+	struct rr_idmap_waiter *waiter)
+{
+	struct rr_gate_memory *memory;
+
+	return gate_look(gate, &caller->source, number, waiter, &memory);
 }
 
 /* Returns why the rule, which counts for the caller's address, does not let the caller in; NULL if it does.
@@ -148,6 +244,15 @@ rr_gate_some_open(struct rr_gate *gate, const struct rr_gate_caller *caller)
 {
 	for (uint32_t i = 0; i < gate->vfs->export_count; i++)
 		if (rr_gate_rule(gate, caller, i))
+			return true;
+	return false;
+}
+
+bool
+rr_gate_undecided(struct rr_gate *gate, const struct rr_gate_caller *caller)
+{
+	for (uint32_t i = 0; i < gate->vfs->export_count; i++)
+		if (gate_find(gate, &caller->source, i)->waits)
 			return true;
 	return false;
 }
@@ -239,8 +344,10 @@ rr_gate_ask(struct rr_gate *gate, const struct rr_gate_caller *caller, uint32_t 
 		rr_gate_identify(NULL, &rr_right_default, identity);
 		if (rr_gate_some_open(gate, caller))
 			return RR_GATE_OPEN;
-		return gate_refuse(gate, caller, number);
+		return rr_gate_undecided(gate, caller) ? RR_GATE_LATER : gate_refuse(gate, caller, number);
 	}
+	if (gate_find(gate, &caller->source, number)->waits)
+		return RR_GATE_LATER;
 	rule = rr_gate_rule(gate, caller, number);
 	if (!rule)
 		return gate_refuse(gate, caller, number);

@@ -17,6 +17,9 @@
  * The log gets a line about a caller that the rules refuse, with the reason, once for each address and export
  * that the gate remembers.
  *
+ * Rules for names and netgroups of hosts want look-ups, which go on in threads (idmap/idmap.h) while the gate
+ * answers RR_GATE_LATER. A caller whom a rule for an address admits waits for none.
+ *
  * A gate belongs to one thread and holds a reference to the rules. A rule that the gate returns is valid
  * until the gate gets other rules or ends; its other answers are copies.
  */
@@ -30,6 +33,9 @@ struct rr_gate_memory {
 	const struct rr_rule *rule;
 	uint32_t number;
 	bool used, logged;
+	bool waits;     /* the names of the host are being looked up: the rule is not known yet */
+	bool named;     /* names have decided */
+	uint64_t until; /* the entry counts; of one that names have decided */
 	struct rr_source source;
 };
 
@@ -44,6 +50,7 @@ struct rr_gate {
 	struct rr_rules *rules;
 	struct rr_peer_log *log;      /* for refused callers; NULL: refusals are not logged */
 	struct rr_idmap *idmap;       /* the owner's: names and groups of users; NULL: there are none */
+	struct rr_idmap *hosts;       /* likewise: names and netgroups of hosts; NULL: no host has any */
 	struct rr_gate_count *counts; /* the owner's, zeroed, one for each export; NULL: nothing is counted */
 	struct rr_gate_memory memory[RR_GATE_MEMORY];
 };
@@ -58,6 +65,7 @@ struct rr_gate_caller {
 enum rr_gate_answer {
 	RR_GATE_OPEN,
 	RR_GATE_CLOSED, /* the rules forbid this address, this port or this version */
+	RR_GATE_LATER,  /* the names of the caller's host decide, and are being looked up */
 	RR_GATE_FLAVOR  /* the rules forbid this flavor of authentication, or want a connection inside of TLS
 			 */
 };
@@ -89,6 +97,17 @@ enum rr_gate_answer rr_gate_ask_handle(struct rr_gate *gate, const struct rr_gat
  * is valid as long as the caller's request. */
 void rr_gate_identify(
 	const struct rr_caller *who, const struct rr_right *right, struct rr_vfs_identity *identity);
+
+/* Tells whether it is not known yet, of some export, whether the caller may use it, as the names of the
+ * caller's host are being looked up. rr_gate_rule() finds no rule there, and the functions above that tell
+ * whether all or some are open count it as closed. */
+bool rr_gate_undecided(struct rr_gate *gate, const struct rr_gate_caller *caller);
+
+/* Finds out whether the caller's rule in the export of this number is known: RR_IDMAP_FOUND: it is, or it is
+ * known that there is none. RR_IDMAP_WAIT: waiter will be woken. RR_IDMAP_BUSY: the client is to come again
+ * later. */
+enum rr_idmap_status rr_gate_know(struct rr_gate *gate, const struct rr_gate_caller *caller, uint32_t number,
+	struct rr_idmap_waiter *waiter);
 
 /* Adds to the counts of the export in which a caller of this identity acts. */
 static inline void

@@ -5,6 +5,7 @@
 
 #include <rpcrdma/error.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "vfs/rules_private.h"
@@ -113,8 +114,8 @@ rules_grow(struct rr_rules *rules, struct rules_of_export *of)
 	return true;
 }
 
-/* Inserts the rule among the rules of the export of this number, which are sorted by kind: hosts, networks,
- * all clients. The rule goes behind all rules of its own kind. Returns 0, LIMIT or NOMEM. */
+/* Inserts the rule among the rules of the export of this number, which are sorted by kind. The rule goes
+ * behind all rules of its own kind. Returns 0, LIMIT or NOMEM. */
 static int
 rules_insert(struct rr_rules *rules, uint32_t number, const struct rr_rule *rule)
 {
@@ -178,6 +179,51 @@ rr_right_flavors(const struct rr_right *right, uint32_t flavors[RR_RIGHT_FLAVORS
 	return count;
 }
 
+uint64_t
+rr_rules_words(const struct rr_rules *rules)
+{
+	uint64_t words = 0;
+
+	for (uint32_t i = 0; i < rules->export_count; i++)
+		for (uint32_t j = 0; j < rules->exports[i].count; j++)
+			words |= rules->exports[i].rules[j].right.words;
+	return words;
+}
+
+bool
+rr_rules_want_mount_point(const struct rr_rules *rules, uint32_t number)
+{
+	const struct rules_of_export *of = &rules->exports[number];
+	bool want = false;
+
+	for (uint32_t i = 0; i < of->count; i++)
+		want |= of->rules[i].right.mount_point;
+	return want;
+}
+
+void
+rr_rules_drop_mount_points(struct rr_rules *rules, uint32_t number)
+{
+	struct rules_of_export *of = &rules->exports[number];
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < of->count; i++)
+		if (!of->rules[i].right.mount_point)
+			of->rules[kept++] = of->rules[i];
+	rules->rule_count -= of->count - kept;
+	of->count = kept;
+}
+
+uint32_t
+rr_rules_root(const struct rr_rules *rules)
+{
+	for (uint32_t i = 0; i < rules->export_count; i++)
+		for (uint32_t j = 0; j < rules->exports[i].count; j++)
+			if (rules->exports[i].rules[j].right.is_root)
+				return i;
+	return rules->export_count;
+}
+
 bool
 rr_rules_want_kerberos(const struct rr_rules *rules)
 {
@@ -210,7 +256,21 @@ rr_rules_are_met(const struct rr_rules *rules, uint8_t offered, struct rr_text *
 /* The first 96 bits of an IPv4 address that is mapped (see struct rr_source). */
 static const uint8_t rules_mapped[12] = { [10] = 0xff, [11] = 0xff };
 
-/* Tells whether the rule applies to a caller at this source: always if the rule is for all clients, else
+/* Tells whether the text of the caller's address, which is one of IPv4, matches the pattern of the rule. */
+static bool
+rules_match_text(const struct rr_rule *rule, const struct rr_source *source)
+{
+	const uint8_t *octets = source->address + sizeof(rules_mapped);
+	char text[sizeof("255.255.255.255")];
+
+	if (memcmp(source->address, rules_mapped, sizeof(rules_mapped)) != 0)
+		return false;
+	snprintf(text, sizeof(text), "%u.%u.%u.%u", octets[0], octets[1], octets[2], octets[3]);
+	return rr_rule_pattern_matches(rule->client, text, strlen(text));
+}
+
+/* Tells whether the rule applies to a caller at this source, or may apply to it, if the rule is about names:
+ * always if the rule is for all clients, else
  * where the first rule->prefix bits of the rule's address and the caller's address are equal. A caller whose
  * address is not known (source->known is false) matches only a rule for all clients. A network of IPv6 that
  * is so large that the mapped IPv4 addresses lie in it, as "::/0", is for IPv6 alone. */
@@ -221,6 +281,8 @@ rules_match(const struct rr_rule *rule, const struct rr_source *source)
 
 	if (rule->kind == RR_RULE_ALL)
 		return true;
+	if (rule->kind == RR_RULE_PATTERN || rule->kind == RR_RULE_GROUP)
+		return source->known && (rule->by_name || rules_match_text(rule, source));
 	if (!source->known || memcmp(rule->address, source->address, octets) != 0)
 		return false;
 	if (octets < sizeof(rules_mapped) && memcmp(source->address, rules_mapped, sizeof(rules_mapped)) == 0)
@@ -229,13 +291,13 @@ rules_match(const struct rr_rule *rule, const struct rr_source *source)
 }
 
 const struct rr_rule *
-rr_rules_find(const struct rr_rules *rules, uint32_t number, const struct rr_source *source)
+rr_rules_next(const struct rr_rules *rules, uint32_t number, const struct rr_source *source, uint32_t *at)
 {
 	const struct rules_of_export *of = &rules->exports[number];
 
 	/* The rules are sorted (rules_insert()), so the first rule that matches counts. */
-	for (uint32_t i = 0; i < of->count; i++)
-		if (rules_match(&of->rules[i], source))
-			return &of->rules[i];
+	while (*at < of->count)
+		if (rules_match(&of->rules[(*at)++], source))
+			return &of->rules[*at - 1];
 	return NULL;
 }

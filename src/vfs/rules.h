@@ -6,11 +6,13 @@
 #include "base/env.h"
 #include "base/text.h"
 
+#include <rpcrdma/xdr.h>
+
 /*
  * Rules say which clients may use an export, and how; they are written as in exports(5). A rule is
  * "CLIENT(OPTION,...)". Where several rules of an export match the caller, one of them counts: the rule of a
- * single host before the rule of a network, and the rule of a network before "*". Of two rules of one kind,
- * the first rule counts. A caller without a rule may do nothing.
+ * single host before the rule of a network, that before a pattern of names, that before a netgroup, and all
+ * these before "*". Of two rules of one kind, the first rule counts. A caller without a rule may do nothing.
  *
  * One thread makes the rules of all exports (struct rr_rules); they do not change afterwards. Each thread
  * that uses them holds a reference. Where the rules are to change, new ones are made, and each thread
@@ -44,18 +46,24 @@ struct rr_right {
 	uint8_t order[RR_RIGHT_FLAVORS];
 	uint8_t versions; /* RR_RIGHT_V3, RR_RIGHT_V4 */
 	uint8_t xprtsec;  /* RR_RIGHT_PLAIN, RR_RIGHT_TLS, RR_RIGHT_MTLS */
+	bool is_root;     /* the directory is the root of version 4 */
+	bool mount_point; /* the rule counts only while the directory is one where a file system is mounted */
+	uint64_t words;   /* the options that were given, see rr_right_note() */
 };
 
 /* The rights that exports(5) gives by default: read-only, root squashed to 65534, secure, AUTH_SYS; both
  * versions. */
 extern const struct rr_right rr_right_default;
 
-enum rr_rule_kind { RR_RULE_HOST, RR_RULE_NETWORK, RR_RULE_ALL };
+/* In the order in which they count. A pattern is "*.example.com", or "192.0.2.*", which is about addresses; a
+ * group is "@group". */
+enum rr_rule_kind { RR_RULE_HOST, RR_RULE_NETWORK, RR_RULE_PATTERN, RR_RULE_GROUP, RR_RULE_ALL };
 
 struct rr_rule {
 	enum rr_rule_kind kind;
 	uint8_t address[16]; /* as in struct rr_source; the bits behind the prefix are 0 */
 	uint8_t prefix;      /* bits of address that count */
+	bool by_name;        /* the rule applies to hosts with some name, or in some netgroup */
 	struct rr_right right;
 	const char *client; /* as it was written; several rules may share the text */
 };
@@ -85,9 +93,23 @@ int rr_rules_add(struct rr_rules *rules, uint32_t number, const char *text, cons
  * may be empty. Errors: INVAL, with the reason in why. */
 int rr_rules_options(const char *words, struct rr_right *right, struct rr_text *why);
 
+/* Returns what this server does instead of what an option asks for, of the options that were given, and
+ * stores the option in *word; NULL: there is no further one. *at is 0 before the first call. */
+const char *rr_right_note(const struct rr_right *right, uint32_t *at, const char **word);
+
 /* Lists the flavors of a right in their order, as MOUNT names them (RFC 2623, 2.2.2: the pseudo-flavors of
  * Kerberos). Returns how many there are. */
 uint32_t rr_right_flavors(const struct rr_right *right, uint32_t flavors[RR_RIGHT_FLAVORS]);
+
+/* Returns the options that were given in any rule, for rr_right_note(). */
+uint64_t rr_rules_words(const struct rr_rules *rules);
+
+/* Tells whether an export has rules with the option mp; and removes these rules. */
+bool rr_rules_want_mount_point(const struct rr_rules *rules, uint32_t number);
+void rr_rules_drop_mount_points(struct rr_rules *rules, uint32_t number);
+
+/* Returns the number of the export that is the root of version 4; that of all exports if none is. */
+uint32_t rr_rules_root(const struct rr_rules *rules);
 
 /* Tells whether a rule has flavors of Kerberos. */
 bool rr_rules_want_kerberos(const struct rr_rules *rules);
@@ -96,9 +118,13 @@ bool rr_rules_want_kerberos(const struct rr_rules *rules);
  * ...). If not, writes into why which client could never come in. */
 bool rr_rules_are_met(const struct rr_rules *rules, uint8_t offered, struct rr_text *why);
 
-/* Returns the rule that counts for a caller at this source in the export of this number, or NULL if there is
- * none, so that the caller may do nothing. */
-const struct rr_rule *rr_rules_find(
-	const struct rr_rules *rules, uint32_t number, const struct rr_source *source);
+/* Returns the first rule, from *at on, of the export of this number that applies to a caller at this source,
+ * or that may apply to it, as the name of its host decides (rule->by_name). *at becomes the place behind that
+ * rule, for the next call; it is 0 before the first one. NULL: there is no further rule. */
+const struct rr_rule *rr_rules_next(
+	const struct rr_rules *rules, uint32_t number, const struct rr_source *source, uint32_t *at);
+
+/* Tells whether one of the names of a host, which have blanks between them, matches the pattern of a rule. */
+bool rr_rule_names_match(const struct rr_rule *rule, struct rpcrdma_bytes names);
 
 #endif

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* This file parses the clients of rules: "*", addresses, networks, names of hosts. */
+/* This file parses the clients of rules: "*", addresses, networks, names of hosts, patterns, netgroups. */
 #include <arpa/inet.h>
 #include <rpcrdma/error.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "vfs/idmap/idmap.h"
 #include "vfs/rules_private.h"
 
 /* Rules keep each address as an IPv6 address of 128 bits. An IPv4 address is mapped: its 32 bits stand behind
@@ -105,6 +106,41 @@ client_name(struct rr_rule_draft *draft, struct rr_text *why)
 	return count < 0 ? count : 0;
 }
 
+/* Takes draft->client, "@group", as a rule for the hosts of a netgroup. */
+static int
+client_group(struct rr_rule_draft *draft, struct rr_text *why)
+{
+	/* "GROUP ADDRESS" is what is asked for: RR_IDMAP_MEMBER. */
+	enum { GROUP_MAX = RR_IDMAP_NAME - INET6_ADDRSTRLEN - 1 };
+	size_t length = strlen(draft->client + 1);
+
+	if (length == 0 || length > GROUP_MAX || strchr(draft->client, ' '))
+		return rr_fail(why, -RPCRDMA_ERR_INVAL,
+			"'%.24s': behind '@' stands the name of a netgroup, of at most %d octets and without "
+			"blanks",
+			draft->client, GROUP_MAX);
+	draft->rule.kind = RR_RULE_GROUP;
+	draft->rule.by_name = true;
+	draft->count = 1;
+	return 0;
+}
+
+/* Takes draft->client as a pattern: of addresses if it has no letters, as 192.168.*.*, else of names. */
+static int
+client_pattern(struct rr_rule_draft *draft, struct rr_text *why)
+{
+	const char *client = draft->client;
+
+	for (const char *set = strchr(client, '['); set; set = strchr(set + 1, '['))
+		if (!strchr(set + 1, ']'))
+			return rr_fail(why, -RPCRDMA_ERR_INVAL, "'%s': a '[' has no ']' behind it", client);
+	draft->rule.kind = RR_RULE_PATTERN;
+	draft->rule.by_name = client[strspn(client, "0123456789.*?[]!^-")] != '\0' ||
+			      client[strcspn(client, "0123456789")] == '\0';
+	draft->count = 1;
+	return 0;
+}
+
 int
 rr_rule_client(struct rr_rule_draft *draft, struct rr_text *why)
 {
@@ -116,11 +152,10 @@ rr_rule_client(struct rr_rule_draft *draft, struct rr_text *why)
 		draft->count = 1; /* one rule, whose address is not looked at */
 		return 0;
 	}
-	if (client[0] == '@' || strpbrk(client, "*?["))
-		return rr_fail(why, -RPCRDMA_ERR_INVAL,
-			"'%s': groups of hosts and patterns of names are not known here; write a network, as "
-			"192.0.2.0/24",
-			client);
+	if (client[0] == '@')
+		return client_group(draft, why);
+	if (!slash && strpbrk(client, "*?["))
+		return client_pattern(draft, why);
 	if (slash)
 		return client_network(draft, slash, why);
 	draft->rule.kind = RR_RULE_HOST;

@@ -7,7 +7,7 @@
 
 #include "vfs/rules_private.h"
 
-enum { OPTION_WORD = 64, OPTION_LIST = 1024 }; /* octets for one option, and for a list of options */
+enum { OPTION_WORD = 256, OPTION_LIST = 1024 }; /* octets for one option, and for a list of options */
 
 /* A word that may be in a list of options. */
 struct option_word {
@@ -16,6 +16,7 @@ struct option_word {
 	 * has no effect. */
 	bool (*take)(struct rr_right *right, const char *value);
 	const char *value; /* describes a valid value, for messages; NULL: the word takes no value */
+	const char *note;  /* what this server does instead of what the word asks for; NULL: the same */
 };
 
 static bool
@@ -152,20 +153,46 @@ option_xprtsec(struct rr_right *right, const char *value)
 	return option_bits(value, names, &right->xprtsec, NULL);
 }
 
-/* Accepts the option fsid= without any effect, because file handles are made without an fsid. Returns false
- * for the values 0 and "root": in exports(5) they make a directory the root of NFS version 4; here the name
- * of the export does that. */
+/* File handles are made without an fsid. exports(5): "the directory is the root of all exported filesystems"
+ * with the values 0 and "root". */
 static bool
 option_fsid(struct rr_right *right, const char *value)
 {
-	(void)right;
-	return *value && strspn(value, "0") != strlen(value) && strcmp(value, "root") != 0;
+	right->is_root |= *value && (strspn(value, "0") == strlen(value) || strcmp(value, "root") == 0);
+	return *value != '\0';
 }
+
+static bool
+option_no_all_squash(struct rr_right *right, const char *value)
+{
+	(void)value;
+	if (right->squash == RR_SQUASH_ALL)
+		right->squash = RR_SQUASH_ROOT;
+	return true;
+}
+
+static bool
+option_mountpoint(struct rr_right *right, const char *value)
+{
+	(void)value;
+	right->mount_point = true;
+	return true;
+}
+
+/* Accepts any value, without effect. */
+static bool
+option_any(struct rr_right *right, const char *value)
+{
+	(void)right;
+	return *value != '\0';
+}
+
+#define OPTION_CROSSES "file systems mounted below a directory are served with it"
+#define OPTION_LAYOUTS "there are no layouts"
 
 /*
  * All options of a client. The words without take() appear in many exports files and change nothing here.
- * Some ask for what this server always does (sync), some permit what it never does (async), and some are
- * about locks of version 3, access lists and layouts, which this server does not have.
+ * Some ask for what this server always does (sync), some permit what it never does (async).
  */
 static const struct option_word option_words[] = {
 	{ "rw", option_rw, NULL },
@@ -180,26 +207,52 @@ static const struct option_word option_words[] = {
 	{ "xprtsec", option_xprtsec, "none, tls, mtls, or several of them as none:tls:mtls" },
 	{ "secure", option_secure, NULL },
 	{ "insecure", option_insecure, NULL },
-	{ "fsid", option_fsid,
-		"a number or a UUID; the root is a directory with the name /, as in /srv/data=/" },
+	{ "fsid", option_fsid, "a number, a UUID, or root" },
+	{ "no_all_squash", option_no_all_squash, NULL },
+	{ "mp", option_mountpoint, NULL },
+	{ "mountpoint", option_mountpoint, NULL },
 	{ "sync", NULL, NULL },
-	{ "async", NULL, NULL },
-	{ "subtree_check", NULL, NULL },
+	{ "async", NULL, NULL,
+		"data is stored before the answer all the same, where a client asks for that" },
+	{ "subtree_check", NULL, NULL, "handles are signed, and are of their directory alone" },
 	{ "no_subtree_check", NULL, NULL },
+	{ "sign_fh", NULL, NULL },
 	{ "crossmnt", NULL, NULL },
+	{ "nocrossmnt", NULL, NULL, OPTION_CROSSES },
 	{ "nohide", NULL, NULL },
+	{ "hide", NULL, NULL, OPTION_CROSSES },
 	{ "wdelay", NULL, NULL },
 	{ "no_wdelay", NULL, NULL },
 	{ "auth_nlm", NULL, NULL },
 	{ "no_auth_nlm", NULL, NULL },
 	{ "secure_locks", NULL, NULL },
 	{ "insecure_locks", NULL, NULL },
+	{ "acl", NULL, NULL },
 	{ "no_acl", NULL, NULL },
-	{ "pnfs", NULL, NULL },
+	{ "nordirplus", NULL, NULL, "READDIRPLUS is answered" },
+	{ "security_label", NULL, NULL, "labels are not served" },
+	{ "reexport", option_any, "a word", "handles of this server need no table for that" },
+	{ "replicas", option_any, "/PATH@HOST[+HOST], with ':' between", "clients are told of no replica" },
+	{ "pnfs", NULL, NULL, OPTION_LAYOUTS },
 	{ "no_pnfs", NULL, NULL },
 };
 
 enum { OPTION_WORDS = sizeof(option_words) / sizeof(option_words[0]) };
+
+_Static_assert(OPTION_WORDS <= 64, "a bit for each in the words of a right");
+
+const char *
+rr_right_note(const struct rr_right *right, uint32_t *at, const char **word)
+{
+	while (*at < OPTION_WORDS) {
+		const struct option_word *known = &option_words[(*at)++];
+
+		*word = known->name;
+		if (known->note && right->words & UINT64_C(1) << (*at - 1))
+			return known->note;
+	}
+	return NULL;
+}
 
 /* Writes into why that word is no option, with a list of all options, and returns INVAL. */
 static int
@@ -237,6 +290,7 @@ option_take(char *word, struct rr_right *right, struct rr_text *why)
 				value ? value : "");
 		if (!known->value && known->take)
 			known->take(right, NULL);
+		right->words |= UINT64_C(1) << i;
 		return 0;
 	}
 	return option_unknown(word, why);

@@ -20,6 +20,10 @@ struct rr_rule_draft {
  * defaults, which the options change. Errors: as rr_rules_add(). */
 int rr_rule_parse(const char *text, struct rr_rule_draft *draft, struct rr_text *why);
 
+/* rules_name.c: tells whether the text of this length matches the pattern: '*' stands for any characters, '?'
+ * for one, "[a-z]" for one of these, "[!a-z]" for another one; capitals count as small letters. */
+bool rr_rule_pattern_matches(const char *pattern, const char *text, size_t length);
+
 /* Parses draft->client into the kind, the prefix and the addresses of the rule. A name of a host is looked
  * up. Errors: INVAL, ADDRESS. */
 int rr_rule_client(struct rr_rule_draft *draft, struct rr_text *why);

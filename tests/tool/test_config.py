@@ -132,6 +132,11 @@ def errors(folder):
     config.write(f"# a comment\nthreads 2\n\"{folder}\" -ro,sync 192.0.2.1 \\\n  *(rw)\n{folder}=/b localhost\n")
     result = run("serve", "--config", config.path, "--check-config")
     check("a good file is said to be one", result.returncode == 0 and "no errors; 2 directories" in result.stdout, result)
+    config.write(f"{folder} *.example.com(rw,async,hide) @trusted(mp) 192.168.*.*\n")
+    result = run("serve", "--config", config.path, "--check-config")
+    check("words that do not do what they say are noted", result.returncode == 0 and "async: " in result.stdout
+          and "hide: file systems mounted below" in result.stdout and "mp: " not in result.stdout, result)
+    check("a directory with mp at which nothing is mounted is warned of", "no file system is mounted there" in result.stderr, result)
 
 
 def lines(folder):
@@ -247,8 +252,8 @@ def allow(folder):
         check("what the command line says counts instead", result.returncode == 0, result)
         result = run("mkdir", f"{server.url}/more")
         check("with its options", result.returncode == 1 and not os.path.exists(f"{folder}/mine/more"), result)
-    result = run("serve", "--allow", "@group", folder)
-    check("clients on the command line are looked at", result.returncode == 2 and "@group" in result.stderr, result)
+    result = run("serve", "--allow", "@", folder)
+    check("clients on the command line are looked at", result.returncode == 2 and "netgroup" in result.stderr, result)
     result = run("serve")
     check("a server wants a directory, as an operand or in a file", result.returncode == 2 and "DIRECTORY[=/NAME]..., or --config FILE" in result.stderr, result)
 

@@ -65,7 +65,8 @@ mount_step(struct rr_nfs_work *work)
 
 /* Finds the export that contains the path, stores its number in *number, and sets the identity with which the
  * caller acts in it. If there is no such export, a caller that may not use all exports gets RR_VFS_ACCESS,
- * not RR_VFS_NOENT, and so does not learn which other names exist. */
+ * not RR_VFS_NOENT, and so does not learn which other names exist. RR_VFS_PENDING: the names of the caller's
+ * host are being looked up, and the procedure begins anew when they are known. */
 static enum rr_vfs_status
 mount_export(struct rr_nfs_work *work, uint32_t *number)
 {
@@ -73,9 +74,13 @@ mount_export(struct rr_nfs_work *work, uint32_t *number)
 	struct rr_nfs_walk *walk = &work->op.walk;
 	struct rr_gate *gate = work->server->gate;
 	const dirpath *path = work->args;
+	enum rr_idmap_status known;
 	const struct rr_rule *rule;
 
 	*number = rr_vfs_find_export(work->server->vfs, *path, &walk->rest);
+	known = rr_gate_know(gate, &caller, *number, &work->groups);
+	if (known != RR_IDMAP_FOUND)
+		return known == RR_IDMAP_WAIT ? RR_VFS_PENDING : RR_VFS_BUSY;
 	if (*number == work->server->vfs->export_count)
 		return rr_gate_all_open(gate, &caller) ? RR_VFS_NOENT : RR_VFS_ACCESS;
 	rule = rr_gate_rule(gate, &caller, *number);

@@ -131,8 +131,8 @@ proc_enter(struct rr_nfs_work *work)
 	/* RFC 5531, 9, on AUTH_TOOWEAK: "rejected for security reasons" */
 	if (answer == RR_GATE_FLAVOR)
 		return RPCRDMA_HANDLE_TOO_WEAK;
-	if (answer == RR_GATE_CLOSED)
-		return work->procedure->end(work, RR_VFS_ACCESS);
+	if (answer != RR_GATE_OPEN)
+		return work->procedure->end(work, answer == RR_GATE_LATER ? RR_VFS_BUSY : RR_VFS_ACCESS);
 	handled = proc_begin(work);
 	/* A procedure that waits for memory is run again, and counts then. */
 	if (handled != RPCRDMA_HANDLE_LATER)

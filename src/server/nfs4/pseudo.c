@@ -99,20 +99,42 @@ pseudo_add_export(struct rr_pseudo *pseudo, const char *path, uint32_t number)
 	return NULL;
 }
 
-/* Returns the index of the export that is named "/"; vfs->export_count if there is no such export. */
-static uint32_t
-pseudo_root_export(const struct rr_vfs *vfs)
+/* Returns the name that export i has in the tree: that of the export, without the name of the export `root`
+ * in front, if there is one. */
+static const char *
+pseudo_name(const struct rr_vfs *vfs, uint32_t root, uint32_t i)
 {
-	uint32_t i = 0;
+	const char *name = vfs->exports[i].name,
+		   *above = root < vfs->export_count ? vfs->exports[root].name : "";
+	size_t length = strlen(above);
 
-	while (i < vfs->export_count && strcmp(vfs->exports[i].name, "/") != 0)
-		i++;
-	return i;
+	if (strncmp(name, above, length) != 0 || length <= 1)
+		return name;
+	return name[length] == '/' ? name + length : name[length] ? name : "/";
+}
+
+/* Returns the index of the export that is named "/" in the tree; vfs->export_count if there is none. The
+ * export `root` is none if others are below it: clients see these in its place. */
+static uint32_t
+pseudo_root_export(const struct rr_vfs *vfs, uint32_t root)
+{
+	uint32_t found = vfs->export_count;
+	bool others = false;
+
+	for (uint32_t i = 0; i < vfs->export_count; i++) {
+		const char *name = pseudo_name(vfs, root, i);
+
+		if (strcmp(name, "/") == 0)
+			found = i;
+		else
+			others |= name != vfs->exports[i].name;
+	}
+	return others && found == root ? vfs->export_count : found;
 }
 
 int
-rr_pseudo_init(
-	struct rr_pseudo *pseudo, const struct rr_env *env, const struct rr_vfs *vfs, struct rr_text *text)
+rr_pseudo_init(struct rr_pseudo *pseudo, const struct rr_env *env, const struct rr_vfs *vfs, uint32_t root,
+	struct rr_text *text)
 {
 	memset(pseudo, 0, sizeof(*pseudo));
 	pseudo->env = env;
@@ -121,13 +143,15 @@ rr_pseudo_init(
 		return rr_fail(text, -RPCRDMA_ERR_NOMEM, "no memory for the root of NFS version 4");
 	pseudo->count = 1;
 	pseudo->entries[0].number = pseudo_number(0, (struct rpcrdma_bytes){ "/", 1 });
-	pseudo->root_export = pseudo_root_export(vfs);
+	pseudo->root_export = pseudo_root_export(vfs, root);
 	pseudo->is_empty = pseudo->root_export < vfs->export_count;
 	for (uint32_t i = 0; i < vfs->export_count; i++) {
 		const char *why = NULL;
 
-		if (!pseudo->is_empty)
-			why = pseudo_add_export(pseudo, vfs->exports[i].name, i);
+		if (!pseudo->is_empty && i == root)
+			why = "it is the root (fsid=0), and other exports lie below it";
+		else if (!pseudo->is_empty)
+			why = pseudo_add_export(pseudo, pseudo_name(vfs, root, i), i);
 		else if (i != pseudo->root_export)
 			why = pseudo_in_the_way;
 		if (why)

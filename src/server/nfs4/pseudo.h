@@ -29,11 +29,13 @@ struct rr_pseudo {
 	uint32_t root_export; /* index of that export, if is_empty */
 };
 
-/* Makes the tree. If an export lies in another export, or both have the same name, the later one of the two
+/* Makes the tree. root: the export that is the root of version 4 (fsid=0 in exports(5)), or the count of
+ * exports: exports below its name have the rest of their names, and only if there are none it is the root
+ * itself. If an export lies in another export, or both have the same name, the later one of the two
  * is left out, and a warning says so; so is an export for which RR_PSEUDO_MAX entries are too few. Errors:
  * NOMEM, with text. */
-int rr_pseudo_init(
-	struct rr_pseudo *pseudo, const struct rr_env *env, const struct rr_vfs *vfs, struct rr_text *text);
+int rr_pseudo_init(struct rr_pseudo *pseudo, const struct rr_env *env, const struct rr_vfs *vfs,
+	uint32_t root, struct rr_text *text);
 /* Frees the tree. Zeroed memory may be given, too. */
 void rr_pseudo_free(struct rr_pseudo *pseudo);
 

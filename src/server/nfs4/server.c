@@ -57,7 +57,7 @@ rr_nfs4_server_new(const struct rr_env *env, struct rr_loop *loop, const struct 
 	rr_nfs4_house_init(server);
 	rr_list_init(&server->outbox);
 	server->mail.fd = -1;
-	error = rr_pseudo_init(&server->pseudo, env, server->vfs, text);
+	error = rr_pseudo_init(&server->pseudo, env, server->vfs, rr_rules_root(config->gate->rules), text);
 	if (error == 0)
 		error = rr_nfs4_mail_begin(server, text);
 	if (error == 0 && config->shared->dir)

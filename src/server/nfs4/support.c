@@ -95,6 +95,7 @@ rr_nfs4_admit(struct rr_nfs4_compound *c, const struct rr_nfs4_fh *fh)
 	switch (rr_gate_ask_handle(c->server->gate, &c->caller, handle, &c->identity)) {
 	case RR_GATE_OPEN: support_count(c); return NFS4_OK;
 	case RR_GATE_CLOSED: return support_refuse(c, NFS4ERR_ACCESS);
+	case RR_GATE_LATER: return NFS4ERR_DELAY;
 	case RR_GATE_FLAVOR: break;
 	}
 	if (rr_nfs4_machine_may(c, c->op->argop)) {
@@ -141,6 +142,8 @@ rr_nfs4_find_entry(struct rr_nfs4_compound *c, component4 name, uint32_t *entry)
 		return rr_gate_all_open(gate, &c->caller) ? NFS4ERR_NOENT : NFS4ERR_ACCESS;
 	if (rr_nfs4_sees(c, &pseudo->entries[*entry]))
 		return NFS4_OK;
+	if (rr_gate_undecided(gate, &c->caller))
+		return NFS4ERR_DELAY;
 	rr_gate_log_refusal(gate, &c->caller, pseudo->entries[*entry].export);
 	return NFS4ERR_ACCESS;
 }

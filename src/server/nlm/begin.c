@@ -32,11 +32,15 @@ rr_nlm_op_begin(struct rr_nlm_op *op)
 	const struct rr_gate_caller caller = {
 		.source = op->way.source, .who = &op->request->caller, .version = RR_RIGHT_V3
 	};
+	enum rr_gate_answer answer;
 
 	rr_nlm_op_enlist(op);
 	/* Nothing is kept for an address that no rule admits to the export, and nobody there is called. */
-	if (rr_gate_ask_handle(op->server->gate, &caller, op->owner.fh, &op->identity) != RR_GATE_OPEN) {
-		rr_nlm_op_end(op, NLM4_DENIED_NOLOCKS);
+	answer = rr_gate_ask_handle(op->server->gate, &caller, op->owner.fh, &op->identity);
+	if (answer != RR_GATE_OPEN) {
+		/* In a grace period clients ask again, as they are to do until the names of their hosts are
+		 * known. */
+		rr_nlm_op_end(op, answer == RR_GATE_LATER ? NLM4_DENIED_GRACE_PERIOD : NLM4_DENIED_NOLOCKS);
 		return;
 	}
 	switch (op->what) {

@@ -2,7 +2,9 @@
 /* The rules which clients may use the exported directories: rules of exports(5), in the lines of the
  * configuration file and in --allow. */
 #include <rpcrdma/error.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "tool/serve/serve.h"
 
@@ -23,6 +25,47 @@ rules_add(const struct rr_tool *tool, struct rr_rules *rules, uint32_t number, c
 		return RR_EXIT_OK;
 	}
 	return error < 0 ? rr_tool_usage(tool, "%s", why.text) : RR_EXIT_OK;
+}
+
+/* Tells whether a file system is mounted at the directory: its parent is in another one, or it is its own
+ * parent. */
+static bool
+rules_is_mount_point(const char *path)
+{
+	char above[PATH_MAX + 4];
+	struct stat here, there;
+
+	snprintf(above, sizeof(above), "%s/..", path);
+	return stat(path, &here) == 0 && stat(above, &there) == 0 &&
+	       (here.st_dev != there.st_dev || here.st_ino == there.st_ino);
+}
+
+/* Takes away the rules of an export that count only while a file system is mounted at its directory, which is
+ * not so now. */
+static void
+rules_want_mounts(const struct rr_tool *tool, struct rr_serve *serve, uint32_t number)
+{
+	if (rr_rules_want_mount_point(serve->rules, number) &&
+		!rules_is_mount_point(serve->exports[number].path)) {
+		rr_rules_drop_mount_points(serve->rules, number);
+		rr_tool_warn(tool,
+			"%s: no file system is mounted there (mp); its clients have no access until the "
+			"rules are "
+			"read again (SIGHUP)",
+			serve->exports[number].path);
+	}
+}
+
+/* Prints what this server does instead of what words of the rules ask for, once for each word. */
+static void
+rules_print_notes(const struct rr_serve *serve)
+{
+	const struct rr_right all = { .words = rr_rules_words(serve->rules) };
+	const char *word, *note;
+	uint32_t at = 0;
+
+	while ((note = rr_right_note(&all, &at, &word)))
+		printf("%s: %s: %s\n", serve->config.path, word, note);
 }
 
 /* Takes the words of a line behind its directory; *ruled becomes true if a client is among them. Goes on
@@ -121,7 +164,11 @@ rr_serve_rules(const struct rr_tool *tool, struct rr_serve *serve)
 	bool any = false;
 	int status = RR_EXIT_OK;
 
+	if (serve->config.check)
+		rules_print_notes(serve);
 	for (uint32_t i = 0; i < RR_SERVE_EXPORTS && status == RR_EXIT_OK; i++) {
+		if (serve->texts[i])
+			rules_want_mounts(tool, serve, i);
 		if (!serve->texts[i] || serve->ruled[i])
 			continue;
 		any = true;

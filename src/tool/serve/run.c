@@ -45,6 +45,7 @@ struct serve_service {
 	struct rr_vfs *vfs;             /* the storage */
 	struct rr_gate gate;            /* in front of the storage: applies the rules */
 	struct rr_idmap *idmap;         /* the names and groups of users */
+	struct rr_idmap *hosts;         /* the names and netgroups of hosts */
 	struct rr_nfs_server *nfs;      /* version 3; NULL: it is not served */
 	struct rr_nfs4_server *nfs4;    /* version 4; NULL: it is not served */
 	struct rr_nlm_server *nlm;      /* the locks of version 3; NULL: it is not served */
@@ -152,6 +153,7 @@ serve_make(void *ctx, struct rpcrdma_engine *engine, void **result)
 	struct rr_server_config config = rr_server_config_default;
 	const struct rr_idmap_config idmap = { .domain = serve->idmap_domain,
 		.manage_gids = serve->manage_gids };
+	const struct rr_idmap_config hosts = { .domain = "" };
 	struct rr_text text = { "out of memory" };
 	struct serve_service *service = rr_alloc(engine->env, sizeof(*service));
 	int status;
@@ -169,6 +171,10 @@ serve_make(void *ctx, struct rpcrdma_engine *engine, void **result)
 	if (rr_idmap_new(engine->env, engine->loop, &idmap, &service->idmap) < 0)
 		return rr_tool_fail(run->tool, "no threads for the names of users: %s", strerror(errno));
 	service->gate.idmap = service->idmap;
+	/* Threads of their own: name servers for hosts that hang delay no user, and the other way round. */
+	if (rr_idmap_new(engine->env, engine->loop, &hosts, &service->hosts) < 0)
+		return rr_tool_fail(run->tool, "no threads for the names of hosts: %s", strerror(errno));
+	service->gate.hosts = service->hosts;
 	status = serve_make_services(run, service);
 	if (status != RR_EXIT_OK)
 		return status;
@@ -352,8 +358,8 @@ serve_is_idle(const void *service)
 	return rr_server_idle(served->server) && (!served->datagrams || rr_server_idle(served->datagrams));
 }
 
-/* Returns how many operations of this thread's storage, questions to the directory of users, and contexts of
- * Kerberos in the making have not ended. */
+/* Returns how many operations of this thread's storage, questions to the directory of users and about hosts,
+ * and contexts of Kerberos in the making have not ended. */
 static uint32_t
 serve_under_way(const struct serve_service *service)
 {
@@ -361,7 +367,7 @@ serve_under_way(const struct serve_service *service)
 
 	if (service->vfs)
 		rr_vfs_counters(service->vfs, &counters);
-	return counters.under_way + rr_idmap_under_way(service->idmap) +
+	return counters.under_way + rr_idmap_under_way(service->idmap) + rr_idmap_under_way(service->hosts) +
 	       (service->gss ? service->gss->creation_count : 0);
 }
 
@@ -384,7 +390,8 @@ serve_end_where_storage_hangs(const struct serve_service *service)
 	if (serve_under_way(service) == 0)
 		return;
 	fprintf(stderr,
-		"rpcrdma: %u operations wait for storage, or for a directory of users, that does not answer, "
+		"rpcrdma: %u operations wait for storage, or for a directory of users or hosts, that does "
+		"not answer, "
 		"and are given up\n",
 		serve_under_way(service));
 	fflush(NULL);
@@ -406,6 +413,7 @@ serve_free(void *ctx)
 	rr_nfs4_server_end(service->nfs4);
 	serve_end_where_storage_hangs(service);
 	rr_idmap_free(service->idmap);
+	rr_idmap_free(service->hosts);
 	/* The storage waits here for the operations that are under way. */
 	if (service->vfs)
 		rr_vfs_destroy(service->vfs);

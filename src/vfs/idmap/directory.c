@@ -48,7 +48,7 @@ directory_get(const struct rr_idmap_question *question, struct directory_entry *
 	case RR_IDMAP_GROUP:
 		error = getgrgid_r(question->number, &entry->u.group, entry->memory, entry->size, &group);
 		break;
-	case RR_IDMAP_DOMAIN: break;
+	default: break;
 	}
 	*there = user || group;
 	return error;
@@ -157,6 +157,10 @@ rr_idmap_system(
 {
 	struct directory_entry entry = { .env = env };
 
+	if (question->kind == RR_IDMAP_HOST || question->kind == RR_IDMAP_MEMBER) {
+		rr_idmap_find_host(question, found);
+		return;
+	}
 	if (question->kind == RR_IDMAP_DOMAIN) {
 		rr_idmap_find_domain(found);
 		return;

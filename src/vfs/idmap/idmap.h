@@ -8,9 +8,9 @@
 #include "base/loop.h"
 
 /*
- * The names, numbers and groups of users, as the directory of this machine has them (nsswitch.conf(5)), with
- * a cache of answers. Questions that the cache cannot answer go to the directory in threads (base/crew.h):
- * nothing here waits.
+ * The names, numbers and groups of users, and the names and netgroups of hosts, as the directory of this
+ * machine has them (nsswitch.conf(5)), with a cache of answers. Questions that the cache cannot answer go to
+ * the directory in threads (base/crew.h): nothing here waits.
  *
  * An idmap belongs to the thread of one loop. README.md in this folder says for how long answers count.
  */
@@ -24,7 +24,11 @@ enum rr_idmap_kind {
 	RR_IDMAP_GROUP,   /* the name of a group, by number */
 	RR_IDMAP_ACCOUNT, /* the number, group and groups of a user, by name */
 	RR_IDMAP_GROUPS,  /* the group and the groups of a user, by number */
-	RR_IDMAP_DOMAIN   /* the DNS domain of this machine */
+	RR_IDMAP_DOMAIN,  /* the DNS domain of this machine */
+	/* The names of the host whose address, as text, is the name of the question: only those that have
+	 * this address, too; with blanks between. */
+	RR_IDMAP_HOST,
+	RR_IDMAP_MEMBER /* whether a host is in a netgroup; the name of the question is "GROUP ADDRESS" */
 };
 
 /* RR_IDMAP_NAME: the most octets of a name; longer ones are unknown. RR_IDMAP_GROUPS_MAX: of the groups of a

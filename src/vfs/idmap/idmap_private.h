@@ -47,6 +47,8 @@ struct rr_idmap {
 /* domain.c: reads the domain from a file in the form of idmapd.conf(5): Domain in its section General. Stores
  * "" if there is no such file or no domain in it. */
 void rr_idmap_read_domain(const char *path, char domain[RR_IDMAP_NAME + 1]);
+/* hosts.c: answers RR_IDMAP_HOST and RR_IDMAP_MEMBER, and waits for name servers. */
+void rr_idmap_find_host(const struct rr_idmap_question *question, struct rr_idmap_found *found);
 /* domain.c: finds out the DNS domain of this machine, and waits for its name server. */
 void rr_idmap_find_domain(struct rr_idmap_found *found);
 

@@ -375,11 +375,36 @@ an_export_without_room_leaves_nothing(void **state)
 	exports[FEW + 1].name = "/z";
 	env.log = keep_line;
 	env.ctx = line;
-	assert_int_equal(rr_pseudo_init(&pseudo, &env, &vfs, &text), 0);
+	assert_int_equal(rr_pseudo_init(&pseudo, &env, &vfs, vfs.export_count, &text), 0);
 	assert_int_equal(rr_pseudo_lookup(&pseudo, 0, text_bytes("x")), pseudo.count);
 	assert_int_not_equal(rr_pseudo_of_export(&pseudo, FEW + 1), 0);
 	assert_non_null(strstr(line, "/x/y: "));
 	assert_non_null(strstr(line, "too many"));
+	rr_pseudo_free(&pseudo);
+}
+
+/* exports(5), of fsid=0: "the directory is the root of all exported filesystems", as in files that make
+ * directories below it from the places where the data lies. */
+static void
+exports_below_the_root_have_the_rest_of_their_names(void **state)
+{
+	const struct rr_vfs_export exports[] = { { "/export" }, { "/export/home" }, { "/exported" } };
+	struct rr_vfs vfs = { .exports = exports, .export_count = 3 };
+	struct rr_pseudo pseudo;
+	struct rr_text text;
+
+	(void)state;
+	assert_int_equal(rr_pseudo_init(&pseudo, &rr_env_system, &vfs, 0, &text), 0);
+	assert_false(pseudo.is_empty);
+	assert_int_equal(rr_pseudo_lookup(&pseudo, 0, text_bytes("home")), rr_pseudo_of_export(&pseudo, 1));
+	assert_int_equal(
+		rr_pseudo_lookup(&pseudo, 0, text_bytes("exported")), rr_pseudo_of_export(&pseudo, 2));
+	assert_int_equal(rr_pseudo_lookup(&pseudo, 0, text_bytes("export")), pseudo.count);
+	rr_pseudo_free(&pseudo);
+	vfs.export_count = 1;
+	assert_int_equal(rr_pseudo_init(&pseudo, &rr_env_system, &vfs, 0, &text), 0);
+	assert_true(pseudo.is_empty);
+	assert_int_equal(pseudo.root_export, 0);
 	rr_pseudo_free(&pseudo);
 }
 
@@ -402,6 +427,7 @@ main(void)
 		TEST(secinfo_consumes_the_filehandle),
 		TEST(space_and_holes),
 		cmocka_unit_test(an_export_without_room_leaves_nothing),
+		cmocka_unit_test(exports_below_the_root_have_the_rest_of_their_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -353,6 +353,8 @@ readdir_gathered(struct rr_nfs4_compound *c)
 	rpcrdma_put_u32(&c->writer, NFS4_OK);
 	work->begin = c->writer.next;
 	rpcrdma_put_fixed(&c->writer, verifier, sizeof(verifier));
+	if (c->current.kind == RR_NFS4_FH_PSEUDO && rr_gate_undecided(c->server->gate, &c->caller))
+		return NFS4ERR_DELAY;
 	if (c->current.kind == RR_NFS4_FH_PSEUDO) {
 		/* The cookie of an entry is its index plus READDIR_COOKIES. Entry 0 is the root. */
 		work->index = args->cookie > READDIR_COOKIES ? args->cookie - READDIR_COOKIES + 1 : 1;

@@ -49,12 +49,14 @@ sequence_replay(struct rr_nfs4_compound *c)
 #define SEQUENCE_LOOK_FOR   (10 * RR_SECOND)
 
 /* Tells whether the caller may use a session by its connection: who may use no export may not, unless the
- * connection was bound to a session before the rules changed. The caller holds the lock of the tables. */
+ * connection was bound to a session before the rules changed; a caller of whom that is not known yet may. The
+ * caller holds the lock of the tables. */
 static bool
 sequence_may_begin(const struct rr_nfs4_compound *c)
 {
 	return !rr_list_empty(&c->connection->conn.associations) ||
-	       rr_gate_some_open(c->server->gate, &c->caller);
+	       rr_gate_some_open(c->server->gate, &c->caller) ||
+	       rr_gate_undecided(c->server->gate, &c->caller);
 }
 
 /* Begins the call in its slot: takes the slot for a new call, or answers a retry with the cached reply.

@@ -92,6 +92,8 @@ rr_op_exchange_id(struct rr_nfs4_compound *c)
 		return status;
 	/* A caller who may use no export gets no state. */
 	if (!rr_gate_some_open(c->server->gate, &c->caller)) {
+		if (rr_gate_undecided(c->server->gate, &c->caller))
+			return NFS4ERR_DELAY;
 		rr_gate_log_refusal(c->server->gate, &c->caller, c->server->vfs->export_count);
 		return NFS4ERR_PERM;
 	}
