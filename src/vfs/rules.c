@@ -155,6 +155,24 @@ rr_rules_add(struct rr_rules *rules, uint32_t number, const char *text, const st
 	return error ? rr_fail(why, error, "no memory for rules") : 0;
 }
 
+int
+rr_rules_keep(struct rr_rules *rules, uint32_t number, const struct rr_rules *from)
+{
+	const struct rules_of_export *old = &from->exports[number];
+	struct rules_of_export *of = &rules->exports[number];
+	int error = 0;
+
+	rules->rule_count -= of->count;
+	of->count = 0;
+	for (uint32_t i = 0; i < old->count && !error; i++) {
+		struct rr_rule rule = old->rules[i];
+
+		rule.client = rules_keep(rules, rule.client);
+		error = rule.client ? rules_insert(rules, number, &rule) : -RPCRDMA_ERR_NOMEM;
+	}
+	return error;
+}
+
 uint32_t
 rr_right_flavors(const struct rr_right *right, uint32_t flavors[RR_RIGHT_FLAVORS])
 {

@@ -89,6 +89,9 @@ void rr_rules_release(struct rr_rules *rules); /* rules may be NULL */
 int rr_rules_add(struct rr_rules *rules, uint32_t number, const char *text, const struct rr_right *defaults,
 	struct rr_text *why);
 
+/* Replaces the rules of the export of this number by those that `from` has for it. Errors: LIMIT; NOMEM. */
+int rr_rules_keep(struct rr_rules *rules, uint32_t number, const struct rr_rules *from);
+
 /* Applies a list of options ("rw,sync") to right, which can then be the defaults of several clients. The list
  * may be empty. Errors: INVAL, with the reason in why. */
 int rr_rules_options(const char *words, struct rr_right *right, struct rr_text *why);

@@ -169,7 +169,7 @@ def lines(folder):
     known = result.stderr.split("these are: ")[-1].split(", ")
     check("a list without room for all ends behind a whole word", result.stderr.count("\n") == 1 and known[-1] == "...\n"
           and set(known[:-1]) <= {"rw", "ro", "root_squash", "no_root_squash", "all_squash", "anonuid=", "anongid=", "sec=", "vers=", "xprtsec=", "secure",
-                                  "insecure", "fsid=", "sync", "async", "subtree_check", "no_subtree_check", "crossmnt", "nohide",
+                                  "insecure", "fsid=", "no_all_squash", "mp", "mountpoint", "sync", "async", "subtree_check", "no_subtree_check", "crossmnt", "nohide",
                                   "wdelay", "no_wdelay"}, result)
 
 
@@ -226,12 +226,16 @@ def reload(folder):
                    "new rules count, for connections that were there before", [text])
         config.write(f"{folder}/mine=/mine *(rw,insecure)\n{folder}/read=/read *(insekure)\n")
         text = server.reload()
-        tap.result("refused" in text and f"{config.path}:2: 'insekure'" in text, "a file with an error is refused, with the reason",
-                   [text])
-        tap.result(mounts.status("/mine") == 13, "as a whole")
+        tap.result("count from now on" in text and f"{config.path}:2: 'insekure'" in text, "a line with an error is named", [text])
+        tap.result(mounts.becomes("/mine", 0), "the other lines count")
+        tap.result(mounts.status("/read") == 0, "and its directory keeps its rules")
+        config.write(f"{folder}/mine=/mine 192.0.2.1(rw)\nlease 5\n{folder}/read=/read *(insecure)\n")
+        text = server.reload()
+        tap.result("refused" in text and mounts.status("/mine") == 0, "a file with an error in an option is refused as a whole", [text])
         config.write(f"{folder}/mine=/mine *(insecure)\n{folder}/theirs=/theirs *(insecure)\n")
         text = server.reload()
-        tap.result("refused" in text and ":2: " in text and "restart" in text, "so is one with another directory", [text])
+        tap.result("count from now on" in text and ":2: " in text and "restart" in text, "a new directory is named", [text])
+        tap.result(mounts.becomes("/read", 13) and mounts.status("/mine") == 0, "and the other lines count")
         config.write(f"{folder}/mine=/mine *(insecure)\n")
         text = server.reload()
         tap.result(mounts.becomes("/mine", 0) and mounts.becomes("/read", 13),

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * At SIGHUP the configuration is read again by a separate thread: the look-up of host names may take long,
- * and calls are served meanwhile. A configuration with errors is refused as a whole, and the rules stay as
- * they are.
+ * and calls are served meanwhile. A directory whose line has an error keeps its rules, and all else counts; a
+ * configuration with an error in its options is refused as a whole.
  *
  * Ownership: `rules` is a reference, replaced under the lock. Each worker takes its own reference. The thread
  * sets the state to idle as its last act.
@@ -88,8 +88,21 @@ rr_serve_fresh(struct rr_serve_rules *fresh)
 	return rules;
 }
 
-/* Reads the command line and the configuration file once more, and puts the new rules in force if they have
- * no errors; otherwise the old rules stay. */
+/* Keeps the rules in force of those directories whose lines have errors. Only this thread changes which rules
+ * are in force. Returns false if there is no memory. */
+static bool
+reload_keep(const struct rr_serve_rules *fresh, struct rr_serve *serve)
+{
+	int error = 0;
+
+	for (uint32_t i = 0; i < RR_SERVE_EXPORTS && !error; i++)
+		if (serve->bad[i])
+			error = rr_rules_keep(serve->rules, i, fresh->rules);
+	return error == 0;
+}
+
+/* Reads the command line and the configuration file once more, and puts the new rules in force if the options
+ * have no errors; otherwise the old rules stay. */
 static void
 reload_once(struct rr_serve_rules *fresh)
 {
@@ -98,7 +111,7 @@ reload_once(struct rr_serve_rules *fresh)
 	struct rr_serve *serve;
 	int status = rr_serve_load(fresh->tool, running, running->argc, running->argv, &serve);
 
-	if (status == RR_OPTIONS_GO_ON) {
+	if (status == RR_OPTIONS_GO_ON && reload_keep(fresh, serve)) {
 		pthread_mutex_lock(&fresh->lock);
 		before = fresh->rules;
 		fresh->rules = rr_rules_hold(serve->rules);

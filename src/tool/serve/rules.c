@@ -107,8 +107,21 @@ rules_try_words(const struct rr_tool *tool, struct rr_conf *conf)
 	rr_rules_release(rules);
 }
 
+/* Notes that the export keeps the rules that it has, as the line that begins with `first` has an error; the
+ * directory of an export may be missing, so its name is looked for. Nothing is noted of other directories. */
+static void
+rules_stay(struct rr_serve *serve, const char *first)
+{
+	const char *equals = strstr(first, "=/"), *name = equals ? equals + 1 : first;
+
+	for (uint32_t i = 0; i < serve->running->tree.export_count; i++)
+		if (strcmp(serve->running->exports[i].name, name) == 0)
+			serve->bad[i] = serve->ruled[i] = true;
+}
+
 /* The line is "DIRECTORY[=/NAME] [-OPTIONS] CLIENT[(OPTIONS)]...": adds the directory to those that are
- * served, and adds a rule for each CLIENT. -OPTIONS change the defaults of the clients behind them. */
+ * served, and adds a rule for each CLIENT. -OPTIONS change the defaults of the clients behind them. Of a
+ * server that runs, a line with an error, which was named, leaves the rules of its directory as they are. */
 int
 rr_serve_take_line(const struct rr_tool *tool, void *state, const char *first, struct rr_conf *conf)
 {
@@ -118,10 +131,15 @@ rr_serve_take_line(const struct rr_tool *tool, void *state, const char *first, s
 
 	if (status != RR_EXIT_OK) {
 		rules_try_words(tool, conf);
-		return status;
+	} else {
+		serve->lines[number] = conf->line;
+		status = rules_take_words(tool, serve->rules, number, &serve->ruled[number], conf);
 	}
-	serve->lines[number] = conf->line;
-	return rules_take_words(tool, serve->rules, number, &serve->ruled[number], conf);
+	/* A server that runs takes the other lines. */
+	if (status == RR_EXIT_OK || !serve->running)
+		return status;
+	rules_stay(serve, first);
+	return RR_EXIT_OK;
 }
 
 /* Only notes the argument: rr_serve_rules() makes rules of it when all exports and their defaults are

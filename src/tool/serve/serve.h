@@ -55,6 +55,7 @@ struct rr_serve {
 	char *texts[RR_SERVE_EXPORTS];
 	unsigned lines[RR_SERVE_EXPORTS]; /* their lines in the file; 0: an operand of the command line */
 	bool ruled[RR_SERVE_EXPORTS];     /* the export has rules */
+	bool bad[RR_SERVE_EXPORTS];       /* a line of the export has an error: its rules stay as they are */
 	const char *allow[RR_SERVE_ALLOWS];
 	uint32_t allow_count;
 	struct rr_right right;          /* of clients that no rule of the file describes */
