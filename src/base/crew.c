@@ -51,15 +51,19 @@ crew_wakes(struct rr_crew *crew)
 }
 
 /* Appends the job to the list of ended jobs, and wakes the loop where the list was empty. The loop's thread
- * empties the list. The caller holds the lock. */
+ * empties the list. The caller holds the lock, which is released while the loop is woken: otherwise the
+ * loop's thread, which may run at once, would begin with waiting for it. */
 static void
 crew_has_ended(struct rr_crew *crew, struct rr_crew_job *job)
 {
 	bool was_empty = rr_list_empty(&crew->ended);
 
 	rr_list_append(&crew->ended, &job->link);
-	if (was_empty)
-		eventfd_write(crew->watch.fd, 1);
+	if (!was_empty)
+		return;
+	pthread_mutex_unlock(&crew->lock);
+	eventfd_write(crew->watch.fd, 1);
+	pthread_mutex_lock(&crew->lock);
 }
 
 /* Takes the job out of the queue and runs it in the calling thread, which is that of member. Before that,
@@ -84,6 +88,19 @@ crew_work(struct rr_crew *crew, struct rr_crew_job *job, struct crew_member *mem
 		crew_has_ended(crew, job);
 }
 
+/* Has the system schedule the calling thread as one that computes (sched(7), SCHED_BATCH): a thread that is
+ * woken then takes no processor from a thread that runs. Otherwise the threads of a crew and the loop's take
+ * one processor from each other for each job of some microseconds, and Linux keeps others off it for seconds,
+ * its own threads for the disk among them. Without that policy the crew works, too: an error has no effect.
+ */
+static void
+crew_is_batch(void)
+{
+	const struct sched_param param = { .sched_priority = 0 };
+
+	sched_setscheduler(0, SCHED_BATCH, &param);
+}
+
 /* The main function of a thread: does jobs until the crew ends and the queue is empty. While no job may
  * begin, waits as an idle thread; when it wakes, another idle thread may be woken (crew->waking). */
 static void *
@@ -92,6 +109,7 @@ crew_run(void *argument)
 	struct crew_member *member = argument;
 	struct rr_crew *crew = member->crew;
 
+	crew_is_batch();
 	pthread_mutex_lock(&crew->lock);
 	while (!crew->ends || crew->queue.count > 0) {
 		struct rr_crew_job *job = rr_crew_queue_next(&crew->queue);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <rpcrdma/error.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -49,11 +50,15 @@ struct world {
 
 static struct world *there_is;
 
+/* The scheduling policy of the thread that did the last job. */
+static atomic_int policy;
+
 static bool
 job_run(struct rr_crew_job *job, void *member)
 {
 	(void)job;
 	(void)member;
+	policy = sched_getscheduler(0);
 	return true;
 }
 
@@ -137,6 +142,19 @@ a_thread_that_was_woken_is_woken_again(void **state)
 	}
 }
 
+/* Threads of a crew take the processor from no thread that runs, or else short jobs have Linux keep its own
+ * threads for the disk off that processor. */
+static void
+a_thread_that_is_woken_takes_no_processor_away(void **state)
+{
+	struct world *world = *state;
+
+	add(world);
+	finish(world);
+	assert_int_equal(policy, SCHED_BATCH);
+	assert_int_equal(sched_getscheduler(0), SCHED_OTHER);
+}
+
 /* The caller may free what it was given: a crew that could not be made is not given to it. */
 static void
 a_crew_that_cannot_be_made_is_not_returned(void **state)
@@ -161,6 +179,7 @@ main(void)
 	static const struct CMUnitTest tests[] = {
 		TEST(jobs_that_come_at_once_wake_a_thread_once),
 		TEST(a_thread_that_was_woken_is_woken_again),
+		TEST(a_thread_that_is_woken_takes_no_processor_away),
 		TEST(a_crew_that_cannot_be_made_is_not_returned),
 	};
 
