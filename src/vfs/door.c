@@ -58,7 +58,14 @@ door_prepare_getacl(const struct rr_vfs *vfs, struct rr_vfs_call *call)
 	(void)vfs;
 	getacl->access.count = getacl->inherited.count = 0;
 	getacl->is_supported = false;
-	return RR_VFS_OK;
+	return call->caller->no_acl ? RR_VFS_NOTSUPP : RR_VFS_OK;
+}
+
+static enum rr_vfs_status
+door_prepare_setacl(const struct rr_vfs *vfs, struct rr_vfs_call *call)
+{
+	(void)vfs;
+	return call->caller->no_acl ? RR_VFS_NOTSUPP : RR_VFS_OK;
 }
 
 /* Few providers keep access lists: the others need not say so. */
@@ -121,7 +128,7 @@ const struct rr_vfs_row rr_vfs_rows[RR_VFS_OPERATIONS] = {
 	[RR_VFS_OP_GETACL] = { "getacl", { AT(getacl, object) }, .known = AT(getacl, object_after),
 		.prepare = door_prepare_getacl },
 	[RR_VFS_OP_SETACL] = { "setacl", { AT(setacl, object) }, .changes = { AT(setacl, change) },
-		.flags = RR_VFS_CHANGES },
+		.flags = RR_VFS_CHANGES, .prepare = door_prepare_setacl },
 	[RR_VFS_OP_STATFS] = { "statfs", { AT(statfs, object) }, .known = AT(statfs, object_after) },
 	[RR_VFS_OP_LIMITS] = { "limits", { AT(limits, object) }, .known = AT(limits, object_after),
 		.prepare = door_prepare_limits },

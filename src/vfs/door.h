@@ -13,6 +13,7 @@
  *   - marks the outputs that count after a failure, too, as not valid, for operations that fail early;
  *   - refuses what changes anything with RR_VFS_ROFS, where the provider or the caller is read-only. The
  *     provider still finds the objects and their attributes, because servers tell them after a failure, too;
+ *   - refuses access lists with RR_VFS_NOTSUPP, likewise, for a caller who is not to see any;
  *   - counts it, until it ends. It also ends the share reservation of an open that is closed (reserve.h).
  */
 

@@ -286,7 +286,7 @@ rr_gate_identify(const struct rr_caller *who, const struct rr_right *right, stru
 
 	identity->export = UINT32_MAX;
 	*caller = (struct rr_vfs_caller){ right->anon_uid, right->anon_gid, 0, identity->groups,
-		right->read_only };
+		right->read_only, right->no_acl };
 	if (!who || !who->named || right->squash == RR_SQUASH_ALL)
 		return;
 	caller->uid = gate_id(who->uid, right->anon_uid, squash);

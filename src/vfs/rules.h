@@ -41,6 +41,7 @@ struct rr_right {
 	uint32_t anon_uid, anon_gid; /* the user and group of squashed callers, and of AUTH_NONE */
 	bool read_only;
 	bool secure;     /* callers over TCP must have a port below 1024 */
+	bool no_acl;     /* callers neither see nor set access lists, which count all the same */
 	uint8_t flavors; /* RR_RIGHT_SYS, ... */
 	/* The flavors that a rule tells clients first, in this order; 0 behind them. */
 	uint8_t order[RR_RIGHT_FLAVORS];

@@ -75,6 +75,23 @@ option_insecure(struct rr_right *right, const char *value)
 	return true;
 }
 
+static bool
+option_acl(struct rr_right *right, const char *value)
+{
+	(void)value;
+	right->no_acl = false;
+	return true;
+}
+
+/* exports(5): "this option tells nfsd not to reveal ACLs to clients". */
+static bool
+option_no_acl(struct rr_right *right, const char *value)
+{
+	(void)value;
+	right->no_acl = true;
+	return true;
+}
+
 /* Parses value as the number of a user or group into *id. Returns false for any other text, and for numbers
  * from UINT32_MAX on: in system calls, UINT32_MAX means no user. */
 static bool
@@ -207,6 +224,8 @@ static const struct option_word option_words[] = {
 	{ "xprtsec", option_xprtsec, "none, tls, mtls, or several of them as none:tls:mtls" },
 	{ "secure", option_secure, NULL },
 	{ "insecure", option_insecure, NULL },
+	{ "acl", option_acl, NULL },
+	{ "no_acl", option_no_acl, NULL },
 	{ "fsid", option_fsid, "a number, a UUID, or root" },
 	{ "no_all_squash", option_no_all_squash, NULL },
 	{ "mp", option_mountpoint, NULL },
@@ -227,8 +246,6 @@ static const struct option_word option_words[] = {
 	{ "no_auth_nlm", NULL, NULL },
 	{ "secure_locks", NULL, NULL },
 	{ "insecure_locks", NULL, NULL },
-	{ "acl", NULL, NULL },
-	{ "no_acl", NULL, NULL },
 	{ "nordirplus", NULL, NULL, "READDIRPLUS is answered" },
 	{ "security_label", NULL, NULL, "labels are not served" },
 	{ "reexport", option_any, "a word", "handles of this server need no table for that" },

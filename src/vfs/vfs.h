@@ -117,6 +117,7 @@ struct rr_vfs_caller {
 	uint32_t group_count;
 	const uint32_t *groups;
 	bool read_only; /* RR_VFS_ROFS for all changes, also for an open for writing */
+	bool no_acl;    /* RR_VFS_NOTSUPP for access lists */
 };
 
 /* A handle as a value. Comparing two handles does not tell whether they name one object, as an object may

@@ -77,7 +77,7 @@ every_group_of_the_caller_counts(void **state)
 		assert_int_equal(write_one(suite, &file, &caller), RR_VFS_ACCESS);
 		groups[count - 1] = 5000;
 	}
-	caller = (struct rr_vfs_caller){ SUITE_OTHER, SUITE_GROUP, 0, NULL, false };
+	caller = (struct rr_vfs_caller){ SUITE_OTHER, SUITE_GROUP, 0, NULL, false, false };
 	assert_int_equal(read_one(suite, &file, &caller), RR_VFS_OK);
 }
 

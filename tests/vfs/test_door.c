@@ -235,6 +235,22 @@ outputs_are_not_valid_after_an_early_failure(void **state)
 	assert_null(any.opening.open);
 }
 
+/* A caller who is not to see access lists neither reads nor sets any, and does all else. */
+static void
+lists_are_refused_for_a_caller_who_is_not_to_see_them(void **state)
+{
+	union rr_vfs_any any;
+
+	(void)state;
+	caller.no_acl = true;
+	for (int i = 0; i < RR_VFS_OPERATIONS; i++) {
+		bool lists = i == RR_VFS_OP_GETACL || i == RR_VFS_OP_SETACL;
+
+		assert_int_equal(begin((enum rr_vfs_operation)i, &any), lists ? RR_VFS_NOTSUPP : RR_VFS_OK);
+		assert_int_equal(noted.refused, lists ? RR_VFS_NOTSUPP : RR_VFS_OK);
+	}
+}
+
 /* Whatever changes anything is refused, and nothing else, by a provider and for a caller that are
  * read-only. */
 static void
@@ -359,6 +375,7 @@ main(void)
 		TEST(each_operation_comes_to_the_provider_once_and_is_counted),
 		TEST(the_functions_begin_the_operations_of_their_names),
 		TEST(outputs_are_not_valid_after_an_early_failure),
+		TEST(lists_are_refused_for_a_caller_who_is_not_to_see_them),
 		TEST(changes_are_refused_where_all_is_read_only),
 		TEST(an_open_for_writing_is_refused_where_all_is_read_only),
 		TEST(what_is_under_way_is_counted_until_it_ends),

@@ -94,14 +94,28 @@ options_say_what_they_say_in_exports(void **state)
 }
 
 static void
+access_lists_are_shown_or_not(void **state)
+{
+	struct rr_right right;
+
+	(void)state;
+	takes("*(rw)", &right);
+	assert_false(right.no_acl);
+	takes("*(rw,no_acl)", &right);
+	assert_true(right.no_acl);
+	takes("*(no_acl,acl)", &right);
+	assert_false(right.no_acl);
+	refuses("*(no_acl=1)", "no_acl");
+}
+
+static void
 options_of_other_servers_change_nothing(void **state)
 {
 	struct rr_right plain, right;
 
 	(void)state;
 	takes("*(rw)", &plain);
-	takes("*(rw,async,fsid=1,no_acl,auth_nlm,no_auth_nlm,secure_locks,insecure_locks,pnfs,no_pnfs)",
-		&right);
+	takes("*(rw,async,fsid=1,auth_nlm,no_auth_nlm,secure_locks,insecure_locks,pnfs,no_pnfs)", &right);
 	right.words = plain.words = 0;
 	assert_memory_equal(&right, &plain, sizeof(right));
 	takes("*(rw,wdelay,no_wdelay,nohide,crossmnt,fsid=6ba7b810-9dad-11d1-80b4-00c04fd430c8)", &right);
@@ -289,6 +303,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_client_without_options_reads_squashed),
 		cmocka_unit_test(options_say_what_they_say_in_exports),
+		cmocka_unit_test(access_lists_are_shown_or_not),
 		cmocka_unit_test(options_of_other_servers_change_nothing),
 		cmocka_unit_test(options_that_are_not_kept_are_refused),
 		cmocka_unit_test(what_is_not_known_is_refused_with_what_is),

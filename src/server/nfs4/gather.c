@@ -102,6 +102,7 @@ gather_limits_done(struct rr_nfs4_compound *c)
 	if (c->vfs_status != RR_VFS_OK)
 		return c->own.gathered->then(c);
 	c->own.gathered->limits = c->vfs.limits;
+	c->own.gathered->limits.acls &= !c->identity.caller.no_acl;
 	return gather_acl(c);
 }
 

@@ -220,7 +220,7 @@ rr_nfs4_owner_differs(const struct rr_nfs4_compound *c, const struct rr_vfs_set 
 		return false;
 	if (!who->named)
 		return true;
-	named = (struct rr_vfs_caller){ who->uid, who->gid, who->group_count, who->groups, false };
+	named = (struct rr_vfs_caller){ who->uid, who->gid, who->group_count, who->groups, false, false };
 	return !support_owns(&named, set);
 }
 

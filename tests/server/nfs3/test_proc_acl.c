@@ -7,6 +7,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "../../gate.h"
 #include "world.h"
 
 enum { UO = 1, U = 2, GO = 4, G = 8, M = 16, O = 32, DEFAULT = 0x1000 };
@@ -242,6 +243,28 @@ where_all_is_read_only_no_list_is_set(void **state)
 	assert_int_equal(getacl(world, "file", ALL)->status, NFS3_OK);
 }
 
+/* Callers whose rule has no_acl get no lists, and set none. The lists still count for them. */
+static void
+where_lists_are_hidden_none_is_read_or_set(void **state)
+{
+	aclent list[] = { { UO, 0, 6 }, { U, 1234, 6 }, { GO, 0, 0 }, { M, 0, 6 }, { O, 0, 0 } };
+	struct world *world = *state;
+	const GETACL3res *res;
+	struct rr_gate gate;
+
+	world_file(world, "file", "", 0600);
+	assert_int_equal(setacl(world, "file", NA_ACL, list, 5, NULL, 0), NFS3_OK);
+	test_gate_init(&gate, world->vfs, "*(rw,no_root_squash,insecure,no_acl)");
+	rr_gate_take(&world->gate, gate.rules);
+	rr_gate_end(&gate);
+	res = getacl(world, "file", ALL);
+	assert_int_equal(res->status, NFS3ERR_NOTSUPP);
+	world_agrees(world, &res->u.resfail.attr, "file");
+	list[1].perm = 7;
+	assert_int_equal(setacl(world, "file", NA_ACL, list, 5, NULL, 0), NFS3ERR_NOTSUPP);
+	assert_int_equal(world_stat(world, "file").st_mode & 0777, 0660);
+}
+
 int
 main(void)
 {
@@ -253,6 +276,7 @@ main(void)
 		world_test(lists_that_make_no_sense_are_refused),
 		world_test(the_longest_list_is_no_more_than_storage_takes),
 		world_test(where_all_is_read_only_no_list_is_set),
+		world_test(where_lists_are_hidden_none_is_read_or_set),
 	};
 	const struct CMUnitTest root_tests[] = {
 		world_test(another_user_reads_and_does_not_set),

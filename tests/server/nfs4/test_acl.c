@@ -9,6 +9,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "../../gate.h"
 #include "base/endian.h"
 
 enum { ALLOW = ACE4_ACCESS_ALLOWED_ACE_TYPE, DENY = ACE4_ACCESS_DENIED_ACE_TYPE };
@@ -289,6 +290,76 @@ storage_without_lists_sets_none(void **state)
 	assert_int_equal(RUN(peer, op_root(), op_setattr_acl(&one, 1)), NFS4ERR_ATTRNOTSUPP);
 }
 
+/* Callers whose rule has no_acl find that there are no lists. RFC 8881, 5.8.1.1: supported_attrs is "The bit
+ * vector that would retrieve all REQUIRED and RECOMMENDED attributes that are supported for this object". */
+static void
+where_lists_are_hidden_there_are_none(void **state)
+{
+	static uint32_t words[1] = { 1 << FATTR4_SUPPORTED_ATTRS | 1 << FATTR4_ACLSUPPORT };
+	const nfs_argop4 get = { .argop = OP_GETATTR, .u.opgetattr.attr_request = { 1, words } };
+	const nfsace4 one = ace(ALLOW, 0, R, "OWNER@");
+	struct world *world = *state;
+	struct peer *peer = world_kinds(world);
+	struct rr_gate gate;
+	const uint8_t *at;
+
+	test_gate_init(&gate, world->vfs, "*(rw,no_root_squash,insecure,no_acl)");
+	rr_gate_take(&world->gate, gate.rules);
+	rr_gate_end(&gate);
+	assert_int_equal(RUN(peer, op_root(), op_lookup("file"), get), NFS4_OK);
+	at = got(peer, 2)->attr_vals.data;
+	assert_int_equal(rr_get_be32(at + 4) >> FATTR4_ACL & 1, 0);
+	assert_int_equal(rr_get_be32(at + 8) >> (FATTR4_DACL - 32) & 1, 0);
+	assert_int_equal(rr_get_be32(at + 16), 0);
+	assert_int_equal(RUN(peer, op_root(), op_lookup("file"), op_getattr_acl()), NFS4_OK);
+	assert_int_equal(got(peer, 2)->attrmask.count, 0);
+	assert_int_equal(
+		RUN(peer, op_root(), op_lookup("file"), op_setattr_acl(&one, 1)), NFS4ERR_ATTRNOTSUPP);
+	assert_int_equal(mode_of(world, "file"), 0644);
+}
+
+/* What a user gets of a file by these rights: ACCESS, and a READ without an open. */
+static void
+check_reads(struct peer *user, bool may)
+{
+	const nfs_argop4 access = { .argop = OP_ACCESS, .u.opaccess.access = ACCESS4_READ };
+	const nfs_argop4 read = { .argop = OP_READ, .u.opread.count = 1 };
+
+	assert_int_equal(RUN(user, op_root(), op_lookup("file"), access), NFS4_OK);
+	assert_int_equal(peer_res(user, 2)->u.opaccess.u.resok4.access, may ? ACCESS4_READ : 0);
+	assert_int_equal(RUN(user, op_root(), op_lookup("file"), read), may ? NFS4_OK : NFS4ERR_ACCESS);
+}
+
+/* A right that a list gives to a user is had, and one that it denies is not, in both minor versions. RFC
+ * 8881, 6.2.1: "If an ACCESS_DENIED_ACE is encountered where the requester's access still has unALLOWED bits
+ * in common with the "access_mask" of the ACE, the request is denied." */
+static void
+lists_decide_who_may_read(void **state)
+{
+	const nfsace4 gives[] = { ace(ALLOW, 0, R | W, "OWNER@"), ace(ALLOW, 0, R, "1234"),
+		ace(DENY, 0, R | W, "EVERYONE@") };
+	const nfsace4 denies[] = { ace(ALLOW, 0, R | W, "OWNER@"), ace(DENY, 0, R, "1234"),
+		ace(ALLOW, 0, R, "EVERYONE@") };
+	struct world *world = *state;
+	struct peer *peer, *user, *other;
+
+	if (geteuid() != 0)
+		skip();
+	peer = world_kinds(world);
+	user = world_peer(world, 1, "user", 1234);
+	other = world_peer(world, 2, "other", 1235);
+	world_open_to_all(world);
+	for (uint32_t minor = 1; minor <= 2; minor++) {
+		peer->minor = user->minor = other->minor = minor;
+		assert_int_equal(RUN(peer, op_root(), op_lookup("file"), op_setattr_acl(gives, 3)), NFS4_OK);
+		check_reads(user, true);
+		check_reads(other, false);
+		assert_int_equal(RUN(peer, op_root(), op_lookup("file"), op_setattr_acl(denies, 3)), NFS4_OK);
+		check_reads(user, false);
+		check_reads(other, true);
+	}
+}
+
 #define acl_test(name, setup) cmocka_unit_test_setup_teardown(name, setup, world_teardown)
 
 int
@@ -304,6 +375,8 @@ main(void)
 		acl_test(aclsupport_and_supported_attrs_name_what_there_is, world_setup),
 		acl_test(aclsupport_and_supported_attrs_name_what_there_is, world_setup_memory),
 		acl_test(storage_without_lists_sets_none, world_setup_memory),
+		acl_test(where_lists_are_hidden_there_are_none, world_setup),
+		acl_test(lists_decide_who_may_read, world_setup),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
