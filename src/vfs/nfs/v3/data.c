@@ -7,10 +7,13 @@
 
 #define INPUT(job, type) rr_container((job)->base.call, struct rr_vfs_##type, call)
 
-/* Returns RR_VFS_OPEN_MODE where the call names an open that was not made for this. */
+/* Returns RR_VFS_OPEN_MODE where the call names an open that was not made for this; RR_VFS_IO where its locks
+ * were lost, as another client may have changed what they covered. */
 static enum rr_vfs_status
 data_may(const struct rr_v3_job *job, uint32_t access)
 {
+	if (job->base.open && job->base.open->owner && job->base.open->owner->broken)
+		return RR_VFS_IO;
 	return job->base.open && !(job->base.open->remote.reservation.access & access) ? RR_VFS_OPEN_MODE
 										       : RR_VFS_OK;
 }
