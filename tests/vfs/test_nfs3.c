@@ -200,7 +200,7 @@ locks_are_there_again_after_a_restart(void **state)
 	suite->vfs = first;
 }
 
-/* XNFS, 10, of reclaim: only a server in its grace period takes it, and takes nothing else. */
+/* A server in its grace period takes reclaims alone. */
 static void
 in_the_grace_period_each_range_is_reclaimed(void **state)
 {

@@ -18,7 +18,7 @@ again_range(struct rr_v3_owner *owner)
 	return range;
 }
 
-/* XNFS, 10, of a reclaim that is refused: somebody else may have the lock. The owner gets errors. */
+/* Where a range is refused, somebody else may have the lock: the owner gets errors. */
 static void
 again_take(struct rr_v3_locks *locks, struct rr_v3_owner *owner, nlm4_stats stat)
 {

@@ -30,7 +30,7 @@ rr_v3_nlm_lock(const struct rr_v3_owner *owner, uint64_t offset, uint64_t length
 
 	if (!*machine)
 		machine = "localhost";
-	/* XNFS, 10: "If l_len is 0, the lock extends to the end of the file." */
+	/* RFC 1813, 6.1.4: "A l_len of 0 means "to end of file"." */
 	return (nlm4_lock){ .caller_name = { machine, (uint32_t)strlen(machine) },
 		.fh = rr_remote_fh(&owner->file),
 		.oh = { owner->oh, sizeof(owner->oh) },
@@ -58,7 +58,7 @@ rr_v3_nlm_status(const struct rr_v3_nlm *nlm, int error, nlm4_stats stat)
 
 	if (error)
 		return rr_remote_unanswered(error);
-	/* RFC 1813, 6.1.2: "The cookie ... is used by the client to match replies to requests". */
+	/* A server returns the cookie of the call. */
 	if (cookie->length != sizeof(nlm->cookie) ||
 		memcmp(cookie->data, nlm->cookie, sizeof(nlm->cookie)) != 0)
 		return RR_VFS_IO;
