@@ -6,6 +6,7 @@ import contextlib
 import filecmp
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -15,7 +16,9 @@ import realm
 from tap import Server, Tap, free_port
 
 TOOL = os.path.abspath(sys.argv[1])
+DISSECTOR = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "wireshark", "rpcrdma2.lua")
 SIZE = 3_000_001
+ENTRIES = 5000  # of at least 264 octets each in a listing: more than 1 MiB
 TEXT = b"what nobody on the way may read; " * 4000
 tap = Tap()
 
@@ -79,6 +82,45 @@ def judged(top, server):
             tap.result(done.returncode == 0, f"{sec}, version {version} of RPC-over-RDMA: nothing breaks the rows", said(done))
 
 
+def dissected(capture, display, *fields):
+    """The fields of the packets that the display filter takes, as tshark shows them by the dissector of wireshark/."""
+    options = [word for field in fields for word in ("-e", field)]
+    done = subprocess.run(["tshark", "-X", f"lua_script:{DISSECTOR}", "-r", capture, "-Y", display, "-T", "fields", *options],
+                          capture_output=True, text=True, timeout=120)
+    return [tuple(line.split("\t")) for line in done.stdout.splitlines()]
+
+
+def listed(top, server):
+    """draft-cel-nfsv4-rpcrdma-reliable-reply-02, 5.2.2: "the use of the krb5i or krb5p GSS services with RPC-over-RDMA require that Payload
+    reduction is not used." "The actual size of a READDIR reply is often unpredictable but is frequently large." A directory of more than
+    1 MiB is listed by krb5p, with no Reply chunk: its READDIRs are answered in Read chunks that the server provides until an RDMA_DONE."""
+    os.mkdir(f"{top}/served/wide")
+    for i in range(ENTRIES):
+        open(f"{top}/served/wide/{i:0240}", "w").close()
+    for version in ("3", "4.2"):
+        name, capture = f"a listing by krb5p, version {version}", f"{top}/listing-{version}.pcapng"
+        done = run("ls", "--rpcrdma-version", "2", "--reply-chunks", "never", "--capture", capture,
+                   url(server.port, "wide", "krb5p", "iwarp", version))
+        tap.result(done.returncode == 0 and len(done.stdout.split()) == ENTRIES, f"{name}: all entries come", [done.stderr])
+        decoded = run("decode", "--json", capture)
+        messages = [message for message in map(json.loads, decoded.stdout.splitlines()) if message["event"] == "message"]
+        calls = [message for message in messages if message["kind"] == "call"]
+        tap.result(calls and not any(call["reply_chunk"] or call["write_list"] for call in calls), f"{name}: no call provides a chunk for its reply", calls)
+        provided = {message["xid"]: sum(segment["length"] for segment in message["read_list"])
+                    for message in messages if message["kind"] == "reply" and message.get("read_list")}
+        tap.result(sum(provided.values()) > 1 << 20, f"{name}: more than 1 MiB lies in Read chunks that the server provides", [provided])
+        ended = sorted(message["xid"] for message in messages if message["kind"] == "done")
+        tap.result(provided and ended == sorted(provided), f"{name}: one RDMA_DONE ends each of them", [ended, provided])
+        judged = run("decode", "--check", capture)
+        tap.result(judged.returncode == 0 and judged.stdout.endswith("0 times, 0 remarks\n"), f"{name}: the capture keeps to the rows", said(judged))
+        if not shutil.which("tshark"):
+            tap.skip(f"{name}: tshark shows the same", "there is no tshark")
+            continue
+        chunks = [int(xid, 0) for xid, in dissected(capture, "rpcrdma2.proc == 1 && rpcrdma2.position == 0", "rpcrdma2.xid")]
+        dones = [int(xid, 0) for xid, in dissected(capture, "rpcrdma2.proc == 3", "rpcrdma2.xid")]
+        tap.result(chunks and sorted(chunks) == sorted(dones) == ended, f"{name}: tshark shows the same chunks and the same RDMA_DONEs", [chunks, dones, ended])
+
+
 def main():
     reason = realm.why_not()
     if reason:
@@ -95,6 +137,7 @@ def main():
                 go_both_ways(top, server)
                 seen(top, server)
                 judged(top, server)
+                listed(top, server)
     tap.end()
 
 
