@@ -14,6 +14,7 @@ static const struct suite_tests *const all[] = {
 	&suite_of_opens,
 	&suite_of_locks,
 	&suite_of_xattrs,
+	&suite_of_acls,
 	&suite_of_callers,
 	&suite_of_order,
 };

@@ -33,7 +33,8 @@ enum {
 	SUITE_OPENS = 2048,   /* an open keeps its rights, and its file when that has no name any more */
 	SUITE_LASTING = 4096, /* handles are valid after a restart */
 	SUITE_GROUPS = 8192,  /* a caller may have more groups than AUTH_SYS has room for */
-	SUITE_SHARES = 16384  /* share reservations */
+	SUITE_SHARES = 16384, /* share reservations */
+	SUITE_ACLS = 32768    /* access lists */
 };
 
 struct suite;
@@ -124,7 +125,7 @@ struct suite_tests {
 };
 
 extern const struct suite_tests suite_of_objects, suite_of_names, suite_of_making, suite_of_directories,
-	suite_of_data, suite_of_space, suite_of_opens, suite_of_locks, suite_of_xattrs, suite_of_callers,
-	suite_of_order;
+	suite_of_data, suite_of_space, suite_of_opens, suite_of_locks, suite_of_xattrs, suite_of_acls,
+	suite_of_callers, suite_of_order;
 
 #endif

@@ -4,6 +4,7 @@
  * the argument --own, the program may fill the disk of the latter, which has quotas.
  */
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
 #include <stdio.h>
@@ -204,6 +205,8 @@ can(const char *folder)
 		all |= SUITE_MANY;
 	if (keeps_places(folder))
 		all |= SUITE_PLACES;
+	if (getxattr(folder, "system.posix_acl_access", NULL, 0) >= 0 || errno != ENOTSUP)
+		all |= SUITE_ACLS;
 	return all | (keeps_xattrs(folder) ? SUITE_XATTRS : 0);
 }
 

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "server/nfs3/attr.h"
-#include "vfs/acl/list.h"
+#include "vfs/acl/nfsacl.h"
 
 /* This file has the procedures of NFSACL version 3, which stands beside NFS version 3 at the same port and
  * has no public definition: GETACL and SETACL. The functions ..._begin() and ..._end() are those of proc.h.
  */
 
-/* ACL_ALL: the bits of a mask that there are. ACL_DEFAULT: added to the type of each entry of a default list,
- * and ignored where it comes in. ACL_WIRE_LEAST: entries of the shortest list, which has a mask on the wire.
- */
-enum { ACL_ALL = NA_ACL | NA_ACLCNT | NA_DFACL | NA_DFACLCNT, ACL_DEFAULT = 0x1000, ACL_WIRE_LEAST = 4 };
+/* The bits of a mask that there are. */
+enum { ACL_ALL = NA_ACL | NA_ACLCNT | NA_DFACL | NA_DFACLCNT };
 
 /* ---- GETACL ---- */
 
@@ -41,47 +39,18 @@ proc_getacl_begin(struct rr_nfs_work *work)
 	return rr_vfs_getacl(vfs, getacl);
 }
 
-/* Writes an entry. The owner and the group of the object stand with their numbers. */
-static aclent
-acl_entry(const struct rr_vfs_ace *ace, const struct rr_vfs_attributes *attributes, uint32_t flags)
-{
-	uint32_t id = ace->id;
-
-	if (ace->tag == RR_VFS_ACL_USER_OBJ)
-		id = attributes->uid;
-	if (ace->tag == RR_VFS_ACL_GROUP_OBJ)
-		id = attributes->gid;
-	return (aclent){ .type = (int32_t)(ace->tag | flags), .id = id, .perm = ace->perm };
-}
-
-/* Returns the number of entries that the list has on the wire. Clients and servers of Solaris know no list
- * without a mask. */
-static uint32_t
-acl_count(const struct rr_vfs_acl *acl)
-{
-	return acl->count == RR_ACL_LEAST ? ACL_WIRE_LEAST : acl->count;
-}
-
-/* Writes the entries of a list. One of three entries gets a mask, with the rights of its group. Returns false
- * if there is no memory. */
+/* Writes the entries of a list. Returns false if there is no memory. */
 static bool
 acl_put(struct rr_nfs_work *work, const struct rr_vfs_acl *acl, uint32_t flags, aclent **list,
 	uint32_t *count)
 {
 	const struct rr_vfs_attributes *attributes = &work->op.getacl.object_after.attributes;
-	aclent *to = rr_nfs_alloc(work->request, acl_count(acl) * sizeof(*to));
 
-	if (!to)
+	*list = rr_nfs_alloc(work->request, rr_nfsacl_count(acl) * sizeof(**list));
+	if (!*list)
 		return false;
-	*list = to;
-	*count = acl_count(acl);
-	for (uint32_t i = 0; i < acl->count; i++) {
-		struct rr_vfs_ace mask = { RR_VFS_ACL_MASK, acl->entries[i].perm, 0 };
-
-		*to++ = acl_entry(&acl->entries[i], attributes, flags);
-		if (acl->count == RR_ACL_LEAST && acl->entries[i].tag == RR_VFS_ACL_GROUP_OBJ)
-			*to++ = acl_entry(&mask, attributes, flags);
-	}
+	*count = rr_nfsacl_count(acl);
+	rr_nfsacl_put(acl, attributes->uid, attributes->gid, flags, *list);
 	return true;
 }
 
@@ -97,7 +66,7 @@ proc_getacl_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 	if (status == RR_VFS_OK && args->mask & NA_ACL)
 		room = acl_put(work, &getacl->access, 0, &acl->aclent_list.values, &acl->aclent_list.count);
 	if (status == RR_VFS_OK && args->mask & NA_DFACL)
-		room &= acl_put(work, &getacl->inherited, ACL_DEFAULT, &acl->dfaclent_list.values,
+		room &= acl_put(work, &getacl->inherited, RR_NFSACL_DEFAULT, &acl->dfaclent_list.values,
 			&acl->dfaclent_list.count);
 	if (!room)
 		status = RR_VFS_BUSY;
@@ -108,8 +77,9 @@ proc_getacl_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 	}
 	rr_nfs_post_op(&getacl->object_after, &res->u.resok.attr);
 	acl->mask = args->mask;
-	acl->aclcnt = args->mask & (NA_ACL | NA_ACLCNT) ? (int32_t)acl_count(&getacl->access) : 0;
-	acl->dfaclcnt = args->mask & (NA_DFACL | NA_DFACLCNT) ? (int32_t)acl_count(&getacl->inherited) : 0;
+	acl->aclcnt = args->mask & (NA_ACL | NA_ACLCNT) ? (int32_t)rr_nfsacl_count(&getacl->access) : 0;
+	acl->dfaclcnt =
+		args->mask & (NA_DFACL | NA_DFACLCNT) ? (int32_t)rr_nfsacl_count(&getacl->inherited) : 0;
 	return RPCRDMA_HANDLED;
 }
 
@@ -118,26 +88,12 @@ const struct rr_nfs_procedure rr_proc_getacl = { proc_getacl_begin, proc_getacl_
 
 /* ---- SETACL ---- */
 
-/* Removes the mask of a list of four entries, where it says the same as the group: such a list has no mask
- * at its sender. */
-static void
-acl_drop_mask(struct rr_vfs_acl *acl)
-{
-	if (acl->count != ACL_WIRE_LEAST || acl->entries[2].tag != RR_VFS_ACL_MASK ||
-		acl->entries[1].tag != RR_VFS_ACL_GROUP_OBJ || acl->entries[1].perm != acl->entries[2].perm)
-		return;
-	acl->entries[2] = acl->entries[3];
-	acl->count = RR_ACL_LEAST;
-}
-
-/* Reads a list, whose two counts must agree, into memory of the request; *result is NULL if there is none.
- * Bits of a mask beyond its rights are ignored, as others do. */
+/* Reads a list, whose two counts must agree, into memory of the request; *result is NULL if there is none. */
 static enum rr_vfs_status
 acl_take(struct rr_nfs_work *work, bool is_default, int32_t counted, const aclent *from, uint32_t count,
 	struct rr_vfs_acl **result)
 {
 	struct rr_vfs_acl *acl = rr_nfs_alloc(work->request, sizeof(*acl));
-	enum rr_vfs_status status;
 
 	if (counted < 0 || (uint32_t)counted != count)
 		return RR_VFS_INVAL;
@@ -146,21 +102,8 @@ acl_take(struct rr_nfs_work *work, bool is_default, int32_t counted, const aclen
 	acl->entries = rr_nfs_alloc(work->request, count * sizeof(acl->entries[0]));
 	if (!acl->entries)
 		return RR_VFS_BUSY;
-	acl->count = count;
-	for (uint32_t i = 0; i < count; i++) {
-		uint32_t tag = (uint32_t)from[i].type & ~(uint32_t)ACL_DEFAULT, perm = from[i].perm;
-
-		if (tag == RR_VFS_ACL_MASK)
-			perm &= 7;
-		if (tag > UINT8_MAX || perm > 7)
-			return RR_VFS_INVAL;
-		acl->entries[i] = (struct rr_vfs_ace){ (uint8_t)tag, (uint8_t)perm, from[i].id };
-	}
-	status = rr_acl_check(acl, is_default);
-	if (status == RR_VFS_OK)
-		acl_drop_mask(acl);
 	*result = acl;
-	return status;
+	return rr_nfsacl_take(from, count, is_default, acl);
 }
 
 static enum rr_vfs_status

@@ -20,6 +20,7 @@ rr_remote_unanswered(int error)
 	case RPCRDMA_ERR_TIMEDOUT:
 	case RPCRDMA_ERR_DISCONNECTED: return RR_VFS_BUSY;
 	case RPCRDMA_ERR_RPC_DENIED: return RR_VFS_ACCESS;
+	case RPCRDMA_ERR_PROG_UNAVAIL:
 	case RPCRDMA_ERR_PROC_UNAVAIL: return RR_VFS_NOTSUPP;
 	default: return RR_VFS_IO;
 	}

@@ -16,31 +16,51 @@ call_answered(struct rr_call *call, int error)
 	job->then(job, error ? rr_remote_unanswered(error) : rr_v3_status(job->result.status));
 }
 
-enum rr_vfs_status
-rr_v3_call(struct rr_v3_job *job, uint32_t procedure, void (*then)(struct rr_v3_job *job, enum rr_vfs_status))
+/* Begins the call, of which the program, the procedure and the most octets of the result are set. */
+static enum rr_vfs_status
+call_begin(struct rr_v3_job *job, struct rr_call set, void (*then)(struct rr_v3_job *job, enum rr_vfs_status))
 {
 	struct rr_call *call = &job->base.rpc;
-	struct rpcrdma_sink sink = call->sinks[0];
-	uint32_t sinks = call->sink_count;
 
 	job->then = then;
 	job->base.called = true;
-	*call = (struct rr_call){
-		.program = &NFS_V3_program,
-		.proc = procedure,
-		.args = &job->args,
-		.result = &job->result,
-		.reply_max = rr_ulb_nfs3_reply_max(procedure, &job->args),
-		.sink_count = sinks,
-		.sinks = { sink },
-		.user = &job->base.user,
-		.done = call_answered,
-		.ctx = job,
-	};
+	set.args = &job->args;
+	set.result = &job->result;
+	set.user = &job->base.user;
+	set.done = call_answered;
+	set.ctx = job;
 	if (job->base.arena)
-		call->arena = rpcrdma_arena(job->base.arena, RR_REMOTE_ARENA);
+		set.arena = rpcrdma_arena(job->base.arena, RR_REMOTE_ARENA);
+	*call = set;
 	rr_client_call(job->base.vfs->client, call);
 	return RR_VFS_PENDING;
+}
+
+enum rr_vfs_status
+rr_v3_call(struct rr_v3_job *job, uint32_t procedure, void (*then)(struct rr_v3_job *job, enum rr_vfs_status))
+{
+	const struct rr_call *call = &job->base.rpc;
+
+	return call_begin(job,
+		(struct rr_call){
+			.program = &NFS_V3_program,
+			.proc = procedure,
+			.reply_max = rr_ulb_nfs3_reply_max(procedure, &job->args),
+			.sink_count = call->sink_count,
+			.sinks = { call->sinks[0] },
+		},
+		then);
+}
+
+enum rr_vfs_status
+rr_v3_acl_call(
+	struct rr_v3_job *job, uint32_t procedure, void (*then)(struct rr_v3_job *job, enum rr_vfs_status))
+{
+	const uint32_t size = procedure == ACLPROC3_GETACL ? XDR_MAX_GETACL3res : XDR_MAX_SETACL3res;
+
+	return call_begin(job,
+		(struct rr_call){ .program = &NFS_ACL_V3_program, .proc = procedure, .reply_max = size },
+		then);
 }
 
 void

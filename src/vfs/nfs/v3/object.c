@@ -149,6 +149,14 @@ rr_v3_statfs(struct rr_v3_job *job)
 	return rr_v3_call(job, NFSPROC3_FSSTAT, object_space);
 }
 
+/* A server that says how many entries a list has serves lists. */
+static void
+object_lists(struct rr_v3_job *job, enum rr_vfs_status status)
+{
+	INPUT(job, limits)->acls = status == RR_VFS_OK;
+	rr_remote_end(&job->base, status == RR_VFS_BUSY ? status : RR_VFS_OK);
+}
+
 static void
 object_names(struct rr_v3_job *job, enum rr_vfs_status status)
 {
@@ -156,13 +164,16 @@ object_names(struct rr_v3_job *job, enum rr_vfs_status status)
 	const PATHCONF3resok *ok = &job->result.pathconf.u.resok;
 
 	rr_v3_known(&ok->obj_attributes, &limits->object_after);
-	if (status == RR_VFS_OK) {
-		limits->link_max = ok->linkmax;
-		limits->name_max = (uint32_t)rr_min(ok->name_max, RR_VFS_NAME_MAX);
-		limits->case_insensitive = ok->case_insensitive;
-		limits->case_preserving = ok->case_preserving;
+	if (status != RR_VFS_OK) {
+		rr_remote_end(&job->base, status);
+		return;
 	}
-	rr_remote_end(&job->base, status);
+	limits->link_max = ok->linkmax;
+	limits->name_max = (uint32_t)rr_min(ok->name_max, RR_VFS_NAME_MAX);
+	limits->case_insensitive = ok->case_insensitive;
+	limits->case_preserving = ok->case_preserving;
+	job->args.getacl = (GETACL3args){ rr_v3_fh(&job->base.objects[0]), NA_ACLCNT };
+	rr_v3_acl_call(job, ACLPROC3_GETACL, object_lists);
 }
 
 static void

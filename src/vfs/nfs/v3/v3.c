@@ -18,6 +18,8 @@ static rr_v3_step *const v3_steps[RR_VFS_OPERATIONS] = {
 	[RR_VFS_OP_REMOVE] = rr_v3_remove,
 	[RR_VFS_OP_RENAME] = rr_v3_rename,
 	[RR_VFS_OP_READDIR] = rr_v3_readdir,
+	[RR_VFS_OP_GETACL] = rr_v3_getacl,
+	[RR_VFS_OP_SETACL] = rr_v3_setacl,
 	[RR_VFS_OP_STATFS] = rr_v3_statfs,
 	[RR_VFS_OP_LIMITS] = rr_v3_limits,
 };

@@ -59,6 +59,8 @@ struct rr_v3_job {
 		FSINFO3args fsinfo;
 		PATHCONF3args pathconf;
 		COMMIT3args commit;
+		GETACL3args getacl;
+		SETACL3args setacl;
 	} args;
 	union {
 		nfsstat3 status; /* each result begins with it */
@@ -83,6 +85,8 @@ struct rr_v3_job {
 		FSINFO3res fsinfo;
 		PATHCONF3res pathconf;
 		COMMIT3res commit;
+		GETACL3res getacl;
+		SETACL3res setacl;
 	} result;
 };
 
@@ -91,11 +95,15 @@ struct rr_v3_job {
 typedef enum rr_vfs_status rr_v3_step(struct rr_v3_job *job);
 rr_v3_step rr_v3_getattr, rr_v3_setattr, rr_v3_access, rr_v3_readlink, rr_v3_read, rr_v3_write, rr_v3_commit,
 	rr_v3_open, rr_v3_lock, rr_v3_lookup, rr_v3_create, rr_v3_link, rr_v3_remove, rr_v3_rename,
-	rr_v3_readdir, rr_v3_statfs, rr_v3_limits;
+	rr_v3_readdir, rr_v3_getacl, rr_v3_setacl, rr_v3_statfs, rr_v3_limits;
 
 /* Calls a procedure of the other server, whose arguments are in job->args; then() is called with the status
  * of its result, which is in job->result. Returns RR_VFS_PENDING. */
 enum rr_vfs_status rr_v3_call(
+	struct rr_v3_job *job, uint32_t procedure, void (*then)(struct rr_v3_job *job, enum rr_vfs_status));
+
+/* Calls a procedure of NFSACL likewise. Where the other server has none, the status is RR_VFS_NOTSUPP. */
+enum rr_vfs_status rr_v3_acl_call(
 	struct rr_v3_job *job, uint32_t procedure, void (*then)(struct rr_v3_job *job, enum rr_vfs_status));
 
 /* What struct rr_remote_version wants. */
