@@ -170,6 +170,13 @@ rr_gate_know(struct rr_gate *gate, const struct rr_gate_caller *caller, uint32_t
 	return gate_look(gate, &caller->source, number, waiter, &memory);
 }
 
+/* Tells whether the caller is a principal of Kerberos that stands for no user of this machine. */
+static bool
+gate_is_unknown(const struct rr_caller *who)
+{
+	return who && who->flavor == RR_RPCSEC_GSS && !who->named;
+}
+
 /* Returns why the rule, which counts for the caller's address, does not let the caller in; NULL if it does.
  */
 static const char *
@@ -182,6 +189,9 @@ gate_objection(const struct rr_rule *rule, const struct rr_gate_caller *caller)
 						      : "the rule for this address has no NFS version 4 at";
 	if (rule->right.secure && caller->source.tcp && caller->source.port >= GATE_PRIVILEGED)
 		return "the rule for this address has the option secure, which wants a port below 1024, at";
+	if (rule->right.refuse_unknown && gate_is_unknown(caller->who))
+		return "the rule for this address has the option refuse_unknown, and the principal is no "
+		       "user of this machine, at";
 	return NULL;
 }
 

@@ -64,7 +64,7 @@ struct rr_gate_caller {
 
 enum rr_gate_answer {
 	RR_GATE_OPEN,
-	RR_GATE_CLOSED, /* the rules forbid this address, this port or this version */
+	RR_GATE_CLOSED, /* the rules forbid this address, port, version or principal */
 	RR_GATE_LATER,  /* the names of the caller's host decide, and are being looked up */
 	RR_GATE_FLAVOR  /* the rules forbid this flavor of authentication, or want a connection inside of TLS
 			 */

@@ -40,9 +40,10 @@ struct rr_right {
 	enum rr_squash squash;
 	uint32_t anon_uid, anon_gid; /* the user and group of squashed callers, and of AUTH_NONE */
 	bool read_only;
-	bool secure;     /* callers over TCP must have a port below 1024 */
-	bool no_acl;     /* callers neither see nor set access lists, which count all the same */
-	uint8_t flavors; /* RR_RIGHT_SYS, ... */
+	bool secure;         /* callers over TCP must have a port below 1024 */
+	bool refuse_unknown; /* principals of Kerberos that are no user here are refused, not anonymous */
+	bool no_acl;         /* callers neither see nor set access lists, which count all the same */
+	uint8_t flavors;     /* RR_RIGHT_SYS, ... */
 	/* The flavors that a rule tells clients first, in this order; 0 behind them. */
 	uint8_t order[RR_RIGHT_FLAVORS];
 	uint8_t versions; /* RR_RIGHT_V3, RR_RIGHT_V4 */

@@ -83,6 +83,14 @@ option_acl(struct rr_right *right, const char *value)
 	return true;
 }
 
+static bool
+option_refuse_unknown(struct rr_right *right, const char *value)
+{
+	(void)value;
+	right->refuse_unknown = true;
+	return true;
+}
+
 /* exports(5): "this option tells nfsd not to reveal ACLs to clients". */
 static bool
 option_no_acl(struct rr_right *right, const char *value)
@@ -224,6 +232,7 @@ static const struct option_word option_words[] = {
 	{ "xprtsec", option_xprtsec, "none, tls, mtls, or several of them as none:tls:mtls" },
 	{ "secure", option_secure, NULL },
 	{ "insecure", option_insecure, NULL },
+	{ "refuse_unknown", option_refuse_unknown, NULL },
 	{ "acl", option_acl, NULL },
 	{ "no_acl", option_no_acl, NULL },
 	{ "fsid", option_fsid, "a number, a UUID, or root" },

@@ -74,6 +74,17 @@ def test_rules(top):
                 check(f"sec={words}: AUTH_SYS by version {version}", (done.returncode == 0) == ("sys" in words.split(":")), done)
 
 
+def test_unknown(top):
+    """A principal that is no user of this machine is anonymous, or refused where the rule says so; others are served as ever."""
+    with serving(top, "--keytab", f"{top}/server.keytab", "--allow", "*(rw,sec=krb5:krb5p,refuse_unknown)") as server:
+        check("refuse_unknown: a user of this machine is served", (got := read(server, "krb5p")).stdout == DATA, got)
+        check("refuse_unknown: a principal that is none is not", (got := read(server, "krb5p", cache="alice")).returncode == 1, got)
+        for version in ("3", "4.2"):
+            done = run(TOOL, "cat", f"nfs://localhost:{server.port}/data?version={version}&sec=krb5", text=False, KRB5CCNAME=f"{top}/alice")
+            check(f"refuse_unknown: nor by version {version}", done.returncode == 1 and not done.stdout, done)
+        tap.result("has the option refuse_unknown" in log(top), "and the log says why", [log(top)])
+
+
 def test_ours(top):
     """The command's own client, by each version, over RDMA and TCP: files of two sizes there and back."""
     with serving(top, "--keytab", f"{top}/server.keytab") as server:
@@ -173,6 +184,7 @@ def main():
         os.environ.update(one.environment, TOP=top)
         test_served(top)
         test_rules(top)
+        test_unknown(top)
         test_ours(top)
         test_directory(top)
         test_keys(top, one)

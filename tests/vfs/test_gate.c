@@ -259,6 +259,30 @@ a_flavor_that_the_rule_does_not_name_is_refused(void **state)
 	world_end(&world);
 }
 
+/* What the word refuses is a principal of Kerberos that is no user: not AUTH_NONE, which is nobody by its
+ * nature. */
+static void
+a_principal_that_is_no_user_is_anonymous_or_refused(void **state)
+{
+	static const char words[] = "*(sec=krb5:none,refuse_unknown)";
+	struct world world;
+
+	(void)state;
+	world_begin(&world, "*(sec=krb5)", words, "192.0.2.1:1");
+	world.who = (struct rr_caller){ .flavor = RR_RPCSEC_GSS, .principal = "eve@HERE" };
+	assert_int_equal(ask(&world, 0), RR_GATE_OPEN);
+	assert_int_equal(world.identity.caller.uid, RR_VFS_NOBODY);
+	assert_int_equal(ask(&world, 1), RR_GATE_CLOSED);
+	assert_false(rr_gate_all_open(&world.gate, &world.caller));
+	world.who.named = true;
+	world.who.uid = 7;
+	assert_int_equal(ask(&world, 1), RR_GATE_OPEN);
+	assert_int_equal(world.identity.caller.uid, 7);
+	world.who = (struct rr_caller){ .flavor = RR_AUTH_NONE };
+	assert_int_equal(ask(&world, 1), RR_GATE_OPEN);
+	world_end(&world);
+}
+
 static void
 a_version_that_the_rule_does_not_name_is_refused(void **state)
 {
@@ -436,6 +460,7 @@ main(void)
 		cmocka_unit_test(all_groups_of_a_credential_count),
 		cmocka_unit_test(a_long_list_of_groups_counts_without_that_of_root),
 		cmocka_unit_test(a_flavor_that_the_rule_does_not_name_is_refused),
+		cmocka_unit_test(a_principal_that_is_no_user_is_anonymous_or_refused),
 		cmocka_unit_test(a_version_that_the_rule_does_not_name_is_refused),
 		cmocka_unit_test(over_tcp_a_secure_export_wants_a_port_below_1024),
 		cmocka_unit_test(new_rules_count_at_once),

@@ -87,6 +87,9 @@ options_say_what_they_say_in_exports(void **state)
 	assert_int_equal(right.flavors, RR_RIGHT_SYS | RR_RIGHT_NONE);
 	assert_int_equal(right.versions, RR_RIGHT_V3 | RR_RIGHT_V4);
 	assert_int_equal(right.xprtsec, RR_RIGHT_SECURITIES);
+	assert_false(right.refuse_unknown);
+	takes("*(refuse_unknown,sec=krb5)", &right);
+	assert_true(right.refuse_unknown);
 	takes("*(xprtsec=mtls:none)", &right);
 	assert_int_equal(right.xprtsec, RR_RIGHT_MTLS | RR_RIGHT_PLAIN);
 	takes("*(xprtsec=tls)", &right);

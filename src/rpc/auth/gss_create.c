@@ -157,7 +157,9 @@ create_log(const struct gss_creation *creation)
 	else if (!creation->entry->user.known) {
 		create_printable(creation->entry->principal, name);
 		rr_log_peer(rr_loop_peer_log(gss->engine->loop), peer,
-			"%s: the principal %s is no user of this machine, and acts as nobody", peer, name);
+			"%s: the principal %s is no user of this machine: the rules say whether it is "
+			"anonymous or refused",
+			peer, name);
 	}
 }
 
