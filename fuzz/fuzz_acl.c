@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Target functions: what reads access lists: those that Linux stores, those of NFSACL, and those of NFS
- * version 4, and what makes one kind of the other. The first octet chooses the form, and whether the object
- * is a directory.
+/* Target functions: what reads access lists: those that Linux stores, those of NFSACL at both ends, and those
+ * of NFS version 4, and what makes one kind of the other. The first octet chooses the form, and whether the
+ * object is a directory.
  *
  * Properties: a list that is taken is valid; a list of POSIX becomes one of version 4 that is taken, too, and
  * comes back without a right that it did not have; what decodes encodes again to the same octets. */
 #include "../tests/padding.h"
 #include "fuzz.h"
 #include "ulb/nfs3.h"
+#include "vfs/acl/nfsacl.h"
 #include "vfs/fattr4/acl.h"
 
 enum { OUT = 1 << 18 };
@@ -98,6 +99,49 @@ read_version4(const uint8_t *data, size_t size, bool is_directory)
 	there_and_back(&access, &inherited, is_directory);
 }
 
+/* A list that is taken is valid, and the same when it was written and taken again. */
+static void
+take_nfsacl(const aclent *from, uint32_t count, bool is_default)
+{
+	static aclent written[NFS_ACL_MAX_ENTRIES];
+	struct rr_vfs_acl acl = { 0, places[0] }, again = { 0, places[1] };
+
+	rr_require(count <= NFS_ACL_MAX_ENTRIES);
+	if (rr_nfsacl_take(from, count, is_default, &acl) != RR_VFS_OK)
+		return;
+	rr_require(rr_acl_check(&acl, is_default) == RR_VFS_OK && acl.count <= count);
+	rr_nfsacl_put(&acl, 1, 2, is_default ? RR_NFSACL_DEFAULT : 0, written);
+	rr_require(rr_nfsacl_take(written, rr_nfsacl_count(&acl), is_default, &again) == RR_VFS_OK);
+	rr_require(again.count == acl.count);
+	for (uint32_t i = 0; i < acl.count; i++)
+		rr_require(acl.entries[i].tag == again.entries[i].tag &&
+			   acl.entries[i].id == again.entries[i].id &&
+			   acl.entries[i].perm == again.entries[i].perm);
+}
+
+static void
+take_both(const secattr *acl)
+{
+	take_nfsacl(acl->aclent_list.values, acl->aclent_list.count, false);
+	take_nfsacl(acl->aclent_list.values, acl->aclent_list.count, true);
+	take_nfsacl(acl->dfaclent_list.values, acl->dfaclent_list.count, true);
+}
+
+/* The result of GETACL, which a client reads. */
+static void
+read_nfsacl_result(const uint8_t *data, size_t size)
+{
+	struct rpcrdma_arena arena = rpcrdma_arena(arena_memory, sizeof(arena_memory));
+	const struct rpcrdma_message message = { .stream = data, .length = (uint32_t)size };
+	struct rpcrdma_xdr_reader reader;
+	GETACL3res result = { .status = NFS3_OK };
+
+	rpcrdma_xdr_reader_init(&reader, &message, &arena);
+	NFS_ACL_V3_program.procedures[ACLPROC3_GETACL].get_result(&reader, &result);
+	if (rpcrdma_xdr_done(&reader) && result.status == NFS3_OK)
+		take_both(&result.u.resok.acl);
+}
+
 static void
 read_nfsacl(const uint8_t *data, size_t size)
 {
@@ -111,7 +155,7 @@ read_nfsacl(const uint8_t *data, size_t size)
 	NFS_ACL_V3_program.procedures[ACLPROC3_SETACL].get_args(&reader, &args);
 	if (!rpcrdma_xdr_done(&reader))
 		return;
-	rr_require(args.acl.aclent_list.count <= NFS_ACL_MAX_ENTRIES);
+	take_both(&args.acl);
 	rpcrdma_xdr_writer_init(&writer, out, sizeof(out), NULL, 0);
 	NFS_ACL_V3_program.procedures[ACLPROC3_SETACL].put_args(&writer, &args);
 	rr_require(!writer.failed && rpcrdma_xdr_length(&writer) == size &&
@@ -126,7 +170,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	switch (data[0] & 3) {
 	case 0: read_stored(data + 1, size - 1, data[0] & 4); break;
 	case 1: read_version4(data + 1, size - 1, data[0] & 4); break;
-	default: read_nfsacl(data + 1, size - 1); break;
+	case 2: read_nfsacl(data + 1, size - 1); break;
+	default: read_nfsacl_result(data + 1, size - 1); break;
 	}
 	return 0;
 }
