@@ -4,10 +4,12 @@
 server as long as one call may, or nearly so. SPREAD: 1 if each comes from an address of its own. Says "ready" when it begins, ends at SIGTERM, and prints how many calls
 were answered, how many of the answers were failures, and why."""
 import collections
+import contextlib
 import json
 import os
 import selectors
 import signal
+import ssl
 import struct
 import sys
 
@@ -284,6 +286,53 @@ class Creation(Flood):
         return words(0x80000000 | len(message)) + message
 
 
+def hello():
+    """The octets of a ClientHello."""
+    context, outward = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT), ssl.MemoryBIO()
+    context.minimum_version = ssl.TLSVersion.TLSv1_3
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    with contextlib.suppress(ssl.SSLWantReadError):
+        context.wrap_bio(ssl.MemoryBIO(), outward).do_handshake()
+    return outward.read()
+
+
+class Handshake(Flood):
+    """RFC 9289, 4.1: a probe, and once it is answered, the first octets of a ClientHello. A whole one costs the server a key
+    exchange and a signature. Then the connection stays as it is, or is dropped, and another one comes. answered: by the server's
+    own octets of TLS, or by STARTTLS where there are none to come."""
+
+    HELLO = hello()
+
+    def __init__(self, connection, octets, dropped):
+        self.octets, self.dropped, self.agreed = octets, dropped, False
+        super().__init__(connection, 1)
+
+    def record(self, slot):
+        return peers.PROBE
+
+    def take(self):
+        got = self.connection.socket.recv(1 << 16)
+        if not got:
+            raise EOFError
+        if not self.agreed:
+            self.buffer += got
+            if len(self.buffer) < len(peers.STARTTLS):
+                return
+            if self.buffer != peers.STARTTLS:
+                raise OSError("the server has no TLS")
+            self.agreed = True
+            self.out.append(memoryview(self.octets))
+            self.answered += len(self.octets) == 1
+            return
+        self.answered += 1
+        if self.dropped:
+            raise EOFError("dropped")
+
+
+def handshake(octets, dropped=False):
+    return lambda target, address: Handshake(Tcp(address), octets, dropped)
+
+
 def of(name):
     return lambda target: [*path(target), lookup(name)]
 
@@ -315,7 +364,11 @@ CASES = {
     "xattr": simple4(lambda t: [*of(b"written-7")(t), *[words(74) + bytes(8) + words(4096)] * 100]),
     "open-missing": missing,
     "contexts": lambda target, address: Creation(Tcp(address), 16),
+    "tls-begun": handshake(Handshake.HELLO[:1]), "tls-half": handshake(Handshake.HELLO),
+    "tls-dropped": handshake(Handshake.HELLO, True),
 }
+OF_TLS = {"tls-begun", "tls-half", "tls-dropped"}
+HANDSHAKES = 32  # that each attacker of these has under way: more than a server takes of one address
 
 
 def main():
@@ -326,9 +379,10 @@ def main():
     print("ready", flush=True)
     answered, failed = 0, collections.Counter()
     while not ended:
-        while len(floods) < int(count):
+        while len(floods) < int(count) * (HANDSHAKES if case in OF_TLS else 1):
             made += 1
-            address = (*target.tcp, f"127.1.{made // 250 % 250}.{made % 250 + 1}") if int(spread) else target.tcp
+            number = made % int(count) if case in OF_TLS else made  # handshakes: of the same addresses, again and again
+            address = (*target.tcp, f"127.1.{number // 250 % 250}.{number % 250 + 1}") if int(spread) else target.tcp
             try:
                 flood = CASES[case](target, address)
             except (OSError, EOFError) as error:

@@ -2,6 +2,7 @@
 """Connections that do what they want: NFS version 3 calls over TCP, and over RPC-over-RDMA on iWARP, down to the octets."""
 import random
 import socket
+import ssl
 import struct
 
 NFS, MOUNT = (100003, 3), (100005, 3)
@@ -110,6 +111,25 @@ class Tcp(Connection):
     def many(self, *calls):
         """Sends calls and looks at no reply."""
         self.socket.sendall(b"".join(self.record(*call) for call in calls))
+
+
+# RFC 9289, 4.1: a NULL call whose flavor is AUTH_TLS (7), as a record of TCP, and what a server with TLS answers.
+PROBE = words(0x80000028, 0, 0, 2, *NFS, NULL, 7, 0, 0, 0)
+STARTTLS = words(0x80000020, 0, 1, 0, 0, 8) + b"STARTTLS" + words(0)
+
+
+class Tls(Tcp):
+    """Inside of TLS, with a server whose certificate is not looked at."""
+
+    def __init__(self, address):
+        super().__init__(address)
+        self.socket.sendall(PROBE)
+        if self.exactly(len(STARTTLS)) != STARTTLS:
+            raise OSError("the server has no TLS")
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+        context.set_alpn_protocols(["sunrpc"])
+        self.socket = context.wrap_socket(self.socket)
 
 
 class Rdma(Connection):
