@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import realm
@@ -121,6 +122,52 @@ def listed(top, server):
         tap.result(chunks and sorted(chunks) == sorted(dones) == ended, f"{name}: tshark shows the same chunks and the same RDMA_DONEs", [chunks, dones, ended])
 
 
+def ended(one, cache):
+    """A ticket that has ended, in that cache, for a client that allows for no difference of clocks. Returns its environment."""
+    one.run("kinit", "-k", "-t", f"{one.top}/root.keytab", "-l", "1s", "-c", one.cache(cache), "root")
+    while one.run("klist", "-s", "-c", one.cache(cache), good=False).returncode == 0:
+        pass
+    last = int(time.time())  # the ticket may be good to the end of this second
+    while int(time.time()) <= last:
+        pass
+    return {"KRB5CCNAME": one.cache(cache)}
+
+
+def changed(one, name, old, new):
+    """The realm's krb5.conf with another text in it. Returns the environment of who uses it."""
+    with open(f"{one.top}/krb5.conf") as file:
+        text = file.read()
+    with open(f"{one.top}/{name}", "w") as file:
+        file.write(text.replace(old, new))
+    return {"KRB5_CONFIG": f"{one.top}/{name}"}
+
+
+def diagnosed(top, one):
+    """What is wrong with Kerberos is a sentence of doctor that says what to do."""
+    strict = changed(one, "strict.conf", "clockskew = 300", "clockskew = 0")
+    elsewhere = changed(one, "elsewhere.conf", "    kdc = ", "    admin_server = ")
+    one.service("nfs/another.realm.test", "another.keytab")
+
+    def says(port, name, text, host="localhost", **others):
+        done = run("doctor", f"nfs://{host}:{port}/?transport=iwarp&version=4.2&sec=krb5", **others)
+        tap.result(done.returncode == 1 and text in done.stdout + done.stderr, f"doctor says it: {name}", said(done))
+    with serving(top, one) as server:
+        done = run("doctor", f"nfs://localhost:{server.port}/?transport=iwarp&version=4.2&sec=krb5")
+        tap.result(done.returncode == 0, "doctor finds nothing wrong with a ticket", said(done))
+        says(server.port, "no ticket", "there is no ticket: get one (kinit)", KRB5CCNAME="FILE:/nowhere/tickets")
+        says(server.port, "an expired ticket", "the ticket has expired: renew it (kinit)", **ended(one, "short"), **strict)
+        says(server.port, "a realm that is unknown", "no key distribution centre of the realm is known: name it in krb5.conf", **{**one.ticket("root", "unused"), **elsewhere})
+        says(server.port, "a name that the realm does not have", "the server's name is not known in the realm", host="127.0.0.1")
+    # No clock is within less than nothing of another. The ticket is older than the one that has ended, so that it is valid.
+    os.environ.update(changed(one, "skewed.conf", "clockskew = 300", "clockskew = -1"))
+    with serving(top, one) as server:
+        os.environ.update(one.environment)
+        says(server.port, "clocks that differ", "the clocks of client and server differ by too much: set both by NTP")
+    server = Server(TOOL, f"{top}/served", "--keytab", f"{one.top}/another.keytab", "--allow", "*(rw,sec=krb5)", tcp_port=free_port())
+    with server:
+        says(server.port, "a keytab that lacks the principal", "the keytab has no key of the name that the ticket is for: add it (kadmin, ktadd)")
+
+
 def main():
     reason = realm.why_not()
     if reason:
@@ -138,6 +185,7 @@ def main():
                 seen(top, server)
                 judged(top, server)
                 listed(top, server)
+            diagnosed(top, one)
     tap.end()
 
 

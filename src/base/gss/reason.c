@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the statuses of the library mean, in one sentence that says what to do. */
 #include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
 
 #include "base/gss/library.h"
 
@@ -17,6 +19,8 @@ static const struct {
 				   "changed, or the name belongs to another machine" },
 	{ KRB5KRB_AP_ERR_BAD_INTEGRITY, "the ticket is encrypted by another key than that of the keytab: "
 					"write the keytab anew (kadmin, ktadd)" },
+	{ KRB5KRB_AP_ERR_NOT_US, "the keytab has no key of the name that the ticket is for: add it (kadmin, "
+				 "ktadd)" },
 	{ KRB5KRB_AP_WRONG_PRINC, "the ticket is for a name that the keytab does not have" },
 	{ KRB5KRB_AP_ERR_BADKEYVER,
 		"the keytab does not have the version of the key that the ticket was made "
@@ -72,5 +76,8 @@ rr_gss_reason(uint32_t major, uint32_t minor, struct rr_text *text)
 		reason_display(minor, GSS_C_MECH_CODE, line, sizeof(line));
 	else
 		reason_display(major, GSS_C_GSS_CODE, line, sizeof(line));
+	/* The library has no words for statuses of which another machine has told the numbers alone. */
+	if (line[0] == '\0')
+		snprintf(line, sizeof(line), "status %" PRIu32 " (%" PRId32 ")", major, (int32_t)minor);
 	rr_fail(text, 0, "Kerberos says: %s", line);
 }
