@@ -450,6 +450,8 @@ gateway_parsed(struct gateway_run *run)
 	if (status == RR_EXIT_OK && run->file.check)
 		return gateway_checked(run);
 	if (status == RR_EXIT_OK)
+		rr_workers_confine(&run->workers, RR_CONFINE_RELAY);
+	if (status == RR_EXIT_OK)
 		status = rr_filters_start(run->tool, &run->filters, engine);
 	if (status != RR_EXIT_OK)
 		return status;

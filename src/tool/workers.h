@@ -2,6 +2,7 @@
 #ifndef RR_TOOL_WORKERS_H
 #define RR_TOOL_WORKERS_H
 
+#include "base/confine.h"
 #include "carrier/engine.h"
 #include "tool/monitor/monitor.h"
 #include "tool/tool.h"
@@ -49,17 +50,21 @@ struct rr_workers {
 	 * are several workers. */
 	struct rr_engine_config engine;
 	uint32_t count; /* number of workers */
-	bool verbose;
+	bool verbose, no_sandbox;
 	const char *monitor, *metrics; /* see struct rr_monitor_config */
 };
 
 /* The table of options (--threads, --connections, --credits, --inline, --provided, --no-provided, --poll,
- * --monitor, --metrics, --verbose), whose state is a struct rr_workers. */
+ * --monitor, --metrics, --no-sandbox, --verbose), whose state is a struct rr_workers. */
 extern const struct rr_option rr_workers_options[];
 
 /* Has each worker call the function renew of its service, in its own thread. Any thread may call this while
  * the workers run. */
 void rr_workers_renew(struct rr_workers_run *run);
+
+/* Has this process enter its confinement (base/confine.h), unless --no-sandbox was given. Warns where the
+ * kernel has not got all of it. There are no threads yet. */
+void rr_workers_confine(const struct rr_workers *workers, enum rr_confine_service service);
 
 /* Runs the workers until a signal ends them. Returns the exit status, after a message if it is not OK. */
 int rr_workers_run(const struct rr_workers *workers);

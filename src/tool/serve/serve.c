@@ -166,6 +166,7 @@ serve_go(void *ctx)
 
 	if (serve->kerberos || serve->secure.files.cert)
 		serve_keep_core();
+	rr_workers_confine(&serve->workers, RR_CONFINE_FILES);
 	status = rr_tool_secure_begin(serving->tool, &serve->secure, &serve->workers.engine);
 	if (status == RR_EXIT_OK)
 		status = rr_filters_start(serving->tool, &serve->filters, &serve->workers.engine);
