@@ -57,6 +57,17 @@ class Pki:
         self.request(name, name, extensions, "-out", f"{name}.csr")
         self.openssl("ca", "-batch", "-notext", "-config", "ca.conf", "-in", f"{name}.csr", "-out", f"{name}.pem", *dates)
 
+    def below(self, name, *names):
+        """A certificate of an authority NAME-ca that the authority has signed, which stands behind it in NAME.pem."""
+        above = f"{name}-ca"
+        self.request(above, above, ["basicConstraints=critical,CA:TRUE", "keyUsage=keyCertSign,cRLSign"], "-out", f"{above}.csr")
+        self.openssl("ca", "-batch", "-notext", "-config", "ca.conf", "-in", f"{above}.csr", "-out", f"{above}.pem")
+        self.request(name, name, [f"subjectAltName={','.join(names)}"], "-out", f"{name}.csr")
+        self.openssl("x509", "-req", "-in", f"{name}.csr", "-CA", f"{above}.pem", "-CAkey", f"{above}.key", "-CAcreateserial",
+                     "-copy_extensions", "copy", "-days", "30", "-out", f"{name}.pem")
+        with open(self.path(f"{name}.pem"), "a") as chain, open(self.path(f"{above}.pem")) as file:
+            chain.write(file.read())
+
     def revoke(self, name):
         """Makes revoked.pem: the certificate of the authority, with a list that revokes NAME.pem."""
         self.openssl("ca", "-config", "ca.conf", "-revoke", f"{name}.pem")

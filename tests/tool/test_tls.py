@@ -79,6 +79,8 @@ def test_said(top, pki):
             ("another name", server_options(pki, "other"), ("tls", ours(pki)), ["is not for 127.0.0.1", "use a name that it has"], "refused this server's"),
             ("an expired certificate", server_options(pki, "old"), ("tls", ours(pki)), ["has expired", "renew it"], "refused this server's"),
             ("a revoked certificate", server_options(pki, "gone"), ("tls", ours(pki, "revoked.pem")), ["was revoked", "new one"], "refused this server's"),
+            ("a certificate of a revoked authority", server_options(pki, "below"), ("tls", ours(pki, "revoked.pem")), ["was revoked", "new one"],
+             "refused this server's"),
             ("a client of an authority that nobody knows", server_options(pki), ("mtls", ours(pki, cert="self")),
              ["refused this client's certificate", "--tls-ca"], "client's certificate is signed by itself"),
             ("an expired client", server_options(pki), ("mtls", ours(pki, cert="old")), ["refused this client's certificate"], "has expired"),
@@ -91,6 +93,9 @@ def test_said(top, pki):
         with open(f"{top}/log") as file:
             log = file.read()
         tap.result(logged in log, f"{name}: the server's log says so", [log])
+    with serving(top, *server_options(pki, "below")) as server:
+        result = run("ls", url(server.tcp_port, "", "tls", *ours(pki)))
+        check("whose certificates are taken where nobody knows that", result.returncode == 0, result)
     result = run("ls", url(1, "", "tls", "tls-ca=/nowhere"))
     check("a file that is not there", "/nowhere" in result.stderr and "No such file" in result.stderr and result.returncode == 1, result)
 
@@ -179,7 +184,9 @@ def main():
             pki.signed(name, *names)
         pki.signed("old", "DNS:localhost", "IP:127.0.0.1", dates=["-startdate", "190101000000Z", "-enddate", "200101000000Z"])
         pki.self_signed("self", "self", "subjectAltName=DNS:localhost,IP:127.0.0.1")
+        pki.below("below", "DNS:localhost", "IP:127.0.0.1")
         pki.revoke("gone")
+        pki.revoke("below-ca")
         os.makedirs(f"{top}/served")
         with open(f"{top}/text", "wb") as file:
             file.write(TEXT)
