@@ -49,8 +49,8 @@ static const uint32_t confine_refused[] = {
 	/* programs */
 	SYS_execve,
 	SYS_execveat,
-/* other processes; the leak detector of AddressSanitizer stops its own threads by ptrace(2) */
-#ifndef __SANITIZE_ADDRESS__
+/* other processes */
+#if !RR_CONFINE_TRACES
 	SYS_ptrace,
 #endif
 	SYS_process_vm_readv,

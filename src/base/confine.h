@@ -4,6 +4,18 @@
 
 #include "base/text.h"
 
+/* The leak detector of AddressSanitizer stops the threads of its own process by ptrace(2). */
+#if defined(__SANITIZE_ADDRESS__)
+#define RR_CONFINE_TRACES 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define RR_CONFINE_TRACES 1
+#endif
+#endif
+#ifndef RR_CONFINE_TRACES
+#define RR_CONFINE_TRACES 0
+#endif
+
 /*
  * Takes rights away from this process that a service does not use, so that whoever breaks into it has not got
  * them either. A process enters before it makes threads, and cannot leave.

@@ -48,7 +48,7 @@ does_what_is_refused(void)
 
 	REFUSED(execve("/bin/false", arguments, NULL));
 	REFUSED(syscall(SYS_execveat, AT_FDCWD, "/bin/false", arguments, NULL, 0));
-#ifndef __SANITIZE_ADDRESS__
+#if !RR_CONFINE_TRACES
 	REFUSED(ptrace(PTRACE_TRACEME, 0, NULL, NULL));
 #endif
 	/* Of its own memory, which needs no right. */
