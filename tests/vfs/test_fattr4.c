@@ -44,7 +44,7 @@ known(void)
 	struct rr_attr_mask mask = { { 0 } };
 
 	for (uint32_t i = 0; i < RR_ATTR_COUNT; i++)
-		if (rr_attr_rows[i].take)
+		if (rr_attr_is_known(i))
 			rr_attr_add(&mask, i);
 	return mask;
 }

@@ -10,9 +10,9 @@
 /*
  * Attributes of NFS version 4 in the words of vfs.h: RFC 8881, section 5, RFC 7862, section 12, RFC 8275 and
  * RFC 8276. Servers and the client share this codec. A server writes values (put) and reads those that a
- * client sets (get); a client reads values (take) and writes those that it sets (give). Each attribute has an
- * entry in two tables, which say how: rr_attr_rows for values, and rr_attr_sets for what can be set. No
- * function here calls the system.
+ * client sets (get); a client reads values (take) and writes those that it sets (give). Tables say how: for
+ * servers, rr_attr_rows for values and rr_attr_sets for what can be set; for clients, those of attr_client.c,
+ * apart from them, as a client needs none of what a server does. No function here calls the system.
  */
 
 /* RR_ATTR_MODE_UMASK is FATTR4_MODE_UMASK of RFC 8275, section 4. */
@@ -65,8 +65,6 @@ struct rr_attr_values {
 struct rr_attr_row {
 	/* Writes the value; NULL: servers do not support the attribute, or it can only be set. */
 	void (*put)(struct rpcrdma_xdr_writer *writer, const struct rr_attr_source *source);
-	/* Reads the value; NULL: the client never asks for it. */
-	void (*take)(struct rpcrdma_xdr_reader *reader, struct rr_attr_values *values);
 	uint32_t needs; /* RR_ATTR_STATFS, ...: the storage is asked for them before put() */
 	uint32_t size;  /* the most octets that put() writes; 0: the attribute can only be set */
 	uint32_t minor; /* the first minor version that has the attribute; 0: all have it */
@@ -96,8 +94,6 @@ struct rr_attr_set {
 	/* Reads the value that the peer sets; NULL: the attribute cannot be set. */
 	nfsstat4 (*get)(struct rpcrdma_xdr_reader *reader, const struct rr_attr_getting *getting,
 		struct rr_vfs_set *set);
-	/* Writes the value that is to be set; NULL: the client never sets the attribute. */
-	void (*give)(struct rpcrdma_xdr_writer *writer, const struct rr_vfs_set *set);
 	uint32_t sets; /* RR_VFS_SET_* that the attribute sets, or RR_ATTR_SET_ACL */
 };
 
@@ -171,11 +167,16 @@ nfsstat4 rr_attr_comparable(const fattr4 *fattr, uint32_t minor);
 /* ---- What a client does ---- */
 
 /* Reads the values of a fattr4. Returns false if they are malformed, or if attributes are among them that are
- * not in asked. Every attribute in asked must be one that the client knows (take()). */
+ * not in asked. Every attribute in asked must be one that the client knows. */
 bool rr_attr_take(const fattr4 *fattr, const bitmap4 *asked, struct rr_attr_values *values);
+/* Tells whether the client knows the attribute, of a number below RR_ATTR_COUNT. */
+bool rr_attr_is_known(uint32_t number);
 
 /* Writes the attributes that are to be set into the `size` octets at memory; 128 are enough. Returns a fattr4
  * that refers to *mask and memory. */
 fattr4 rr_attr_give(const struct rr_vfs_set *set, struct rr_attr_mask *mask, void *memory, uint32_t size);
+/* Returns the RR_VFS_SET_* bits for which rr_attr_give() writes the attribute, of a number below
+ * RR_ATTR_COUNT. */
+uint32_t rr_attr_gives(uint32_t number);
 
 #endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The table of attributes that can be set, rr_attr_sets, and the functions that read them, set_get_NAME(),
- * and write them, set_give_NAME(). */
+/* The table of attributes that can be set, rr_attr_sets, and the functions that read them, set_get_NAME(). */
 #include <stdio.h>
 
 #include "vfs/fattr4/acl.h"
@@ -151,61 +150,14 @@ enum {
 	TIMES_MODIFY = RR_VFS_SET_MODIFY_NOW | RR_VFS_SET_MODIFY_TIME
 };
 
-/* ---- What a client sets ---- */
-
-static void
-set_give_size(struct rpcrdma_xdr_writer *writer, const struct rr_vfs_set *set)
-{
-	rpcrdma_put_u64(writer, set->size);
-}
-
-static void
-set_give_mode(struct rpcrdma_xdr_writer *writer, const struct rr_vfs_set *set)
-{
-	rpcrdma_put_u32(writer, set->mode);
-}
-
-static void
-set_give_owner(struct rpcrdma_xdr_writer *writer, const struct rr_vfs_set *set)
-{
-	rr_attr_put_number(writer, set->uid);
-}
-
-static void
-set_give_owner_group(struct rpcrdma_xdr_writer *writer, const struct rr_vfs_set *set)
-{
-	rr_attr_put_number(writer, set->gid);
-}
-
-/* Writes a settime4: the time of the server if `now` is true, else the given time. */
-static void
-set_give_settime(struct rpcrdma_xdr_writer *writer, bool now, struct rr_vfs_time time)
-{
-	rpcrdma_put_u32(writer, now ? SET_TO_SERVER_TIME4 : SET_TO_CLIENT_TIME4);
-	if (!now)
-		rr_attr_put_time(writer, time);
-}
-
-static void
-set_give_time_access_set(struct rpcrdma_xdr_writer *writer, const struct rr_vfs_set *set)
-{
-	set_give_settime(writer, set->mask & RR_VFS_SET_ACCESS_NOW, set->access_time);
-}
-
-static void
-set_give_time_modify_set(struct rpcrdma_xdr_writer *writer, const struct rr_vfs_set *set)
-{
-	set_give_settime(writer, set->mask & RR_VFS_SET_MODIFY_NOW, set->modify_time);
-}
-
 const struct rr_attr_set rr_attr_sets[RR_ATTR_COUNT] = {
-	[FATTR4_SIZE] = { set_get_size, set_give_size, RR_VFS_SET_SIZE },
-	[FATTR4_ACL] = { set_get_acl, NULL, RR_ATTR_SET_ACL },
-	[FATTR4_DACL] = { set_get_dacl, NULL, RR_ATTR_SET_ACL },
-	[FATTR4_MODE] = { set_get_mode, set_give_mode, RR_VFS_SET_MODE },
-	[FATTR4_OWNER] = { set_get_owner, set_give_owner, RR_VFS_SET_UID },
-	[FATTR4_OWNER_GROUP] = { set_get_owner_group, set_give_owner_group, RR_VFS_SET_GID },
-	[FATTR4_TIME_ACCESS_SET] = { set_get_time_access_set, set_give_time_access_set, TIMES_ACCESS },
-	[FATTR4_TIME_MODIFY_SET] = { set_get_time_modify_set, set_give_time_modify_set, TIMES_MODIFY },
-	[RR_ATTR_MODE_UMASK] = { set_get_mode_umask, NULL, RR_VFS_SET_MODE | RR_VFS_SET_UMASK },
+	[FATTR4_SIZE] = { set_get_size, RR_VFS_SET_SIZE },
+	[FATTR4_ACL] = { set_get_acl, RR_ATTR_SET_ACL },
+	[FATTR4_DACL] = { set_get_dacl, RR_ATTR_SET_ACL },
+	[FATTR4_MODE] = { set_get_mode, RR_VFS_SET_MODE },
+	[FATTR4_OWNER] = { set_get_owner, RR_VFS_SET_UID },
+	[FATTR4_OWNER_GROUP] = { set_get_owner_group, RR_VFS_SET_GID },
+	[FATTR4_TIME_ACCESS_SET] = { set_get_time_access_set, TIMES_ACCESS },
+	[FATTR4_TIME_MODIFY_SET] = { set_get_time_modify_set, TIMES_MODIFY },
+	[RR_ATTR_MODE_UMASK] = { set_get_mode_umask, RR_VFS_SET_MODE | RR_VFS_SET_UMASK },
 };

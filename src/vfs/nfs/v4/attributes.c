@@ -101,7 +101,7 @@ rr_v4_applied(const bitmap4 *bitmap, const struct rr_vfs_set *set)
 
 	for (uint32_t i = 0; i < RR_ATTR_COUNT; i++)
 		if (rr_attr_in(&mask, i))
-			applied |= rr_attr_sets[i].sets;
+			applied |= rr_attr_gives(i);
 	return applied & set->mask;
 }
 
