@@ -7,7 +7,6 @@
 #include "nfs/client_private.h"
 #include "nfs/nfs_private.h"
 #include "nfs/sec.h"
-#include "ulb/nfs42.h"
 
 /* This file opens an export: it connects, checks that the server answers, mounts, and asks for the limits. */
 
@@ -97,7 +96,7 @@ open_tick(struct rr_timer *timer)
 static int
 open_v3(struct rpcrdma_nfs *nfs)
 {
-	int error = open_greet(nfs, &NFS_V3_program);
+	int error = open_greet(nfs, &rr_v3_program);
 
 	if (!error)
 		error = rr_nfs_mount(nfs);
@@ -234,7 +233,7 @@ open_ask_limits_there(struct rpcrdma_nfs *nfs, bool *missing)
 static int
 open_v4(struct rpcrdma_nfs *nfs, uint32_t minor, bool *missing)
 {
-	int error = open_greet(nfs, &nfs42_NFS_V4_program);
+	int error = open_greet(nfs, &rr_v4_program);
 
 	if (!error)
 		error = open_session(nfs, minor);
@@ -341,7 +340,6 @@ rr_nfs_open(struct rpcrdma_engine *engine, const struct rr_nfs_config *config, s
 	nfs->engine = engine;
 	nfs->env = engine->env;
 	nfs->config = *config;
-	rr_v3_init(&nfs->v3);
 	rr_nfs_pending_init(nfs);
 	rr_engine_use(engine);
 	snprintf(nfs->server, sizeof(nfs->server), "%s", config->server);
@@ -382,7 +380,7 @@ rpcrdma_nfs_close(struct rpcrdma_nfs *nfs)
 		rr_v4_leave(nfs->v4, RR_NFS_CLEANING_TIME);
 	rr_v4_free(nfs->v4);
 	if (nfs->gss && nfs->client && !rr_loop_calls_back(engine->loop))
-		rr_gss_client_leave(nfs->gss, nfs->client, nfs->v4 ? &nfs42_NFS_V4_program : &NFS_V3_program,
+		rr_gss_client_leave(nfs->gss, nfs->client, nfs->v4 ? &rr_v4_program : &rr_v3_program,
 			RR_NFS_CLEANING_TIME);
 	rr_client_free(nfs->client);
 	rr_gss_client_free(nfs->gss);

@@ -22,7 +22,6 @@ struct rpcrdma_nfs {
 	const struct rr_env *env;
 	struct rpcrdma_client *client;
 	struct rr_v4 *v4;            /* a session of version 4; NULL: version 3 is used */
-	struct rr_v3 v3;             /* the procedures of version 3 */
 	struct rr_nfs_config config; /* its strings are server and path below */
 	char server[256], path[RR_NFS_PATH];
 	struct rr_secure secure;       /* config.rpc.secure points to it, if the client uses TLS */

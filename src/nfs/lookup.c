@@ -214,11 +214,11 @@ rr_lookup_nfs(struct rr_lookup *lookup, const struct rr_url *url, struct rr_text
 	if (url->rpcbind == 0)
 		return 0;
 	lookup->rpcbind = url->rpcbind;
-	lookup->prog = NFS_V3_program.prog;
-	lookup->low = url->version == RR_NFS_VERSION_ANY ? NFS_V3_program.vers : LOOKUP_VERSION_4;
+	lookup->prog = NFS_PROGRAM;
+	lookup->low = url->version == RR_NFS_VERSION_ANY ? NFS_V3 : LOOKUP_VERSION_4;
 	lookup->high = LOOKUP_VERSION_4;
 	if (url->version == RR_NFS_VERSION_3)
-		lookup->low = lookup->high = NFS_V3_program.vers;
+		lookup->low = lookup->high = NFS_V3;
 	lookup->rdma = url->transport != RR_TRANSPORT_TCP;
 	error = rr_lookup_port(lookup, &port, &text);
 	if (error)

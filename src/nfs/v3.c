@@ -17,20 +17,13 @@ v3_attributes(const fattr3 *given, struct rr_nfs_attributes *attributes)
 
 /* ---- Arguments ---- */
 
-/* Encodes arguments of version 3. */
-static void
-v3_put(struct rpcrdma_xdr_writer *writer, uint32_t proc, const void *args)
-{
-	NFS_V3_program.procedures[proc].put_args(writer, args);
-}
-
 static void
 v3_put_setattr(struct rpcrdma_xdr_writer *writer, const void *value)
 {
 	const struct rr_nfs_setattr_args *given = value;
 	const SETATTR3args args = { .object = given->object, .new_attributes = rr_fattr3_give(&given->set) };
 
-	v3_put(writer, NFSPROC3_SETATTR, &args);
+	xdr_put_SETATTR3args(writer, &args);
 }
 
 static void
@@ -40,7 +33,7 @@ v3_put_create(struct rpcrdma_xdr_writer *writer, const void *value)
 	CREATE3args args = { .where = given->where, .how.mode = GUARDED };
 
 	args.how.u.obj_attributes = rr_fattr3_give(&given->set);
-	v3_put(writer, NFSPROC3_CREATE, &args);
+	xdr_put_CREATE3args(writer, &args);
 }
 
 static void
@@ -49,7 +42,7 @@ v3_put_mkdir(struct rpcrdma_xdr_writer *writer, const void *value)
 	const struct rr_nfs_make_args *given = value;
 	const MKDIR3args args = { .where = given->where, .attributes = rr_fattr3_give(&given->set) };
 
-	v3_put(writer, NFSPROC3_MKDIR, &args);
+	xdr_put_MKDIR3args(writer, &args);
 }
 
 static void
@@ -60,7 +53,7 @@ v3_put_symlink(struct rpcrdma_xdr_writer *writer, const void *value)
 		.symlink = {
 			.symlink_attributes = rr_fattr3_give(&given->set), .symlink_data = given->target } };
 
-	v3_put(writer, NFSPROC3_SYMLINK, &args);
+	xdr_put_SYMLINK3args(writer, &args);
 }
 
 static void
@@ -74,17 +67,10 @@ v3_put_mknod(struct rpcrdma_xdr_writer *writer, const void *value)
 			(devicedata3){ rr_fattr3_give(&given->set), { given->device[0], given->device[1] } };
 	else
 		args.what.u.pipe_attributes = rr_fattr3_give(&given->set);
-	v3_put(writer, NFSPROC3_MKNOD, &args);
+	xdr_put_MKNOD3args(writer, &args);
 }
 
 /* ---- Results ---- */
-
-/* Decodes a result of version 3. */
-static void
-v3_get(struct rpcrdma_xdr_reader *reader, uint32_t proc, void *result)
-{
-	NFS_V3_program.procedures[proc].get_result(reader, result);
-}
 
 /* Takes the attributes of an object, if the server sent them. */
 static void
@@ -101,7 +87,7 @@ v3_get_getattr(struct rpcrdma_xdr_reader *reader, void *value)
 	struct rr_nfs_found *found = value;
 	GETATTR3res result = { 0 };
 
-	v3_get(reader, NFSPROC3_GETATTR, &result);
+	xdr_get_GETATTR3res(reader, &result);
 	*found = (struct rr_nfs_found){ .status = result.status, .known = result.status == NFS3_OK };
 	if (found->known)
 		v3_attributes(&result.u.resok.obj_attributes, &found->attributes);
@@ -113,7 +99,7 @@ v3_get_lookup(struct rpcrdma_xdr_reader *reader, void *value)
 	struct rr_nfs_found *found = value;
 	LOOKUP3res result = { 0 };
 
-	v3_get(reader, NFSPROC3_LOOKUP, &result);
+	xdr_get_LOOKUP3res(reader, &result);
 	*found = (struct rr_nfs_found){ .status = result.status };
 	if (result.status != NFS3_OK)
 		return;
@@ -132,7 +118,7 @@ v3_get_made(struct rpcrdma_xdr_reader *reader, void *value)
 	_Static_assert(sizeof(CREATE3res) == sizeof(MKDIR3res) && sizeof(CREATE3res) == sizeof(SYMLINK3res) &&
 			       sizeof(CREATE3res) == sizeof(MKNOD3res),
 		"RFC 1813, 3.3.8 to 3.3.11: a handle, attributes, and those of the directory");
-	v3_get(reader, NFSPROC3_CREATE, &result);
+	xdr_get_CREATE3res(reader, &result);
 	*found = (struct rr_nfs_found){ .status = result.status };
 	if (result.status != NFS3_OK)
 		return;
@@ -168,7 +154,7 @@ v3_get_list(struct rpcrdma_xdr_reader *reader, void *value)
 	struct rr_nfs_listed **next = &list->entries;
 	READDIRPLUS3res result = { 0 };
 
-	v3_get(reader, NFSPROC3_READDIRPLUS, &result);
+	xdr_get_READDIRPLUS3res(reader, &result);
 	*list = (struct rr_nfs_list){ .status = result.status };
 	if (result.status != NFS3_OK)
 		return;
@@ -184,50 +170,77 @@ v3_get_list(struct rpcrdma_xdr_reader *reader, void *value)
 
 /* ---- The program ---- */
 
-/* The procedures that have arguments or results of their own; NULL, or a size of 0: those of version 3. */
-static const struct rpcrdma_procedure v3_own[RR_V3_PROCEDURES] = {
-	[NFSPROC3_GETATTR] = { .result_size = sizeof(struct rr_nfs_found), .get_result = v3_get_getattr },
-	[NFSPROC3_SETATTR] = { .args_size = sizeof(struct rr_nfs_setattr_args), .put_args = v3_put_setattr },
-	[NFSPROC3_LOOKUP] = { .result_size = sizeof(struct rr_nfs_found), .get_result = v3_get_lookup },
-	[NFSPROC3_CREATE] = { .args_size = sizeof(struct rr_nfs_make_args),
-		.put_args = v3_put_create,
-		.result_size = sizeof(struct rr_nfs_found),
-		.get_result = v3_get_made },
-	[NFSPROC3_MKDIR] = { .args_size = sizeof(struct rr_nfs_make_args),
-		.put_args = v3_put_mkdir,
-		.result_size = sizeof(struct rr_nfs_found),
-		.get_result = v3_get_made },
-	[NFSPROC3_SYMLINK] = { .args_size = sizeof(struct rr_nfs_make_args),
-		.put_args = v3_put_symlink,
-		.result_size = sizeof(struct rr_nfs_found),
-		.get_result = v3_get_made },
-	[NFSPROC3_MKNOD] = { .args_size = sizeof(struct rr_nfs_make_args),
-		.put_args = v3_put_mknod,
-		.result_size = sizeof(struct rr_nfs_found),
-		.get_result = v3_get_made },
-	[NFSPROC3_READDIRPLUS] = { .result_size = sizeof(struct rr_nfs_list), .get_result = v3_get_list },
+/* V3_PUT and V3_GET make the functions for arguments and results as version 3 has them. */
+#define V3_PUT(name)                                                                                         \
+	static void v3_put_##name(struct rpcrdma_xdr_writer *writer, const void *value)                      \
+	{                                                                                                    \
+		xdr_put_##name##3args(writer, value);                                                        \
+	}
+#define V3_GET(name)                                                                                         \
+	static void v3_get_##name(struct rpcrdma_xdr_reader *reader, void *value)                            \
+	{                                                                                                    \
+		xdr_get_##name##3res(reader, value);                                                         \
+	}
+
+V3_PUT(GETATTR)
+V3_PUT(LOOKUP)
+V3_PUT(ACCESS)
+V3_PUT(READLINK)
+V3_PUT(READ)
+V3_PUT(WRITE)
+V3_PUT(REMOVE)
+V3_PUT(RMDIR)
+V3_PUT(RENAME)
+V3_PUT(LINK)
+V3_PUT(READDIR)
+V3_PUT(READDIRPLUS)
+V3_PUT(FSSTAT)
+V3_PUT(FSINFO)
+V3_PUT(COMMIT)
+
+V3_GET(SETATTR)
+V3_GET(ACCESS)
+V3_GET(READLINK)
+V3_GET(READ)
+V3_GET(WRITE)
+V3_GET(REMOVE)
+V3_GET(RMDIR)
+V3_GET(RENAME)
+V3_GET(LINK)
+V3_GET(READDIR)
+V3_GET(FSSTAT)
+V3_GET(FSINFO)
+V3_GET(COMMIT)
+
+/* A procedure, with its function for arguments and that for results. */
+#define V3_ROW(name, put, get)                                                                               \
+	[NFSPROC3_##name] = { "NFSPROC3_" #name, .args_max = XDR_MAX_##name##3args,                          \
+		.result_min = XDR_MIN_##name##3res, .result_max = XDR_MAX_##name##3res, .put_args = put,     \
+		.get_result = get }
+
+static const struct rpcrdma_procedure v3_procedures[] = {
+	[NFSPROC3_NULL] = { "NFSPROC3_NULL" },
+	V3_ROW(GETATTR, v3_put_GETATTR, v3_get_getattr),
+	V3_ROW(SETATTR, v3_put_setattr, v3_get_SETATTR),
+	V3_ROW(LOOKUP, v3_put_LOOKUP, v3_get_lookup),
+	V3_ROW(ACCESS, v3_put_ACCESS, v3_get_ACCESS),
+	V3_ROW(READLINK, v3_put_READLINK, v3_get_READLINK),
+	V3_ROW(READ, v3_put_READ, v3_get_READ),
+	V3_ROW(WRITE, v3_put_WRITE, v3_get_WRITE),
+	V3_ROW(CREATE, v3_put_create, v3_get_made),
+	V3_ROW(MKDIR, v3_put_mkdir, v3_get_made),
+	V3_ROW(SYMLINK, v3_put_symlink, v3_get_made),
+	V3_ROW(MKNOD, v3_put_mknod, v3_get_made),
+	V3_ROW(REMOVE, v3_put_REMOVE, v3_get_REMOVE),
+	V3_ROW(RMDIR, v3_put_RMDIR, v3_get_RMDIR),
+	V3_ROW(RENAME, v3_put_RENAME, v3_get_RENAME),
+	V3_ROW(LINK, v3_put_LINK, v3_get_LINK),
+	V3_ROW(READDIR, v3_put_READDIR, v3_get_READDIR),
+	V3_ROW(READDIRPLUS, v3_put_READDIRPLUS, v3_get_list),
+	V3_ROW(FSSTAT, v3_put_FSSTAT, v3_get_FSSTAT),
+	V3_ROW(FSINFO, v3_put_FSINFO, v3_get_FSINFO),
+	V3_ROW(COMMIT, v3_put_COMMIT, v3_get_COMMIT),
 };
 
-void
-rr_v3_init(struct rr_v3 *v3)
-{
-	memcpy(v3->procedures, NFS_V3_program.procedures, sizeof(v3->procedures));
-	for (uint32_t i = 0; i < RR_V3_PROCEDURES; i++) {
-		struct rpcrdma_procedure *procedure = &v3->procedures[i];
-		const struct rpcrdma_procedure *own = &v3_own[i];
-
-		/* The client never decodes arguments, and never encodes results. */
-		if (own->put_args) {
-			procedure->args_size = own->args_size;
-			procedure->put_args = own->put_args;
-			procedure->get_args = NULL;
-		}
-		if (own->get_result) {
-			procedure->result_size = own->result_size;
-			procedure->get_result = own->get_result;
-			procedure->put_result = NULL;
-		}
-	}
-	v3->program = NFS_V3_program;
-	v3->program.procedures = v3->procedures;
-}
+const struct rpcrdma_program rr_v3_program = { "NFS_V3", NFS_PROGRAM, NFS_V3,
+	sizeof(v3_procedures) / sizeof(*v3_procedures), v3_procedures, NULL };

@@ -6,15 +6,9 @@
 
 /* The client's procedures (procedure.h) in NFS version 3. */
 
-enum { RR_V3_PROCEDURES = NFSPROC3_COMMIT + 1 };
-
-/* NFS_V3_program, whose codecs translate the procedures that have arguments or results of their own in
- * procedure.h. */
-struct rr_v3 {
-	struct rpcrdma_procedure procedures[RR_V3_PROCEDURES];
-	struct rpcrdma_program program; /* its procedures are those above */
-};
-
-void rr_v3_init(struct rr_v3 *v3);
+/* NFS version 3 as the client calls it: with codecs that translate the procedures that have arguments or
+ * results of their own in procedure.h. The table of the schema has the codecs of servers, too, which a
+ * program that is only a client need not have. */
+extern const struct rpcrdma_program rr_v3_program;
 
 #endif

@@ -3,14 +3,32 @@
 
 #include "ulb/nfs3.h"
 
+/* What each row of the table has. */
+#define REPLY(name) .result_max = XDR_MAX_##name##3res
+
 /* The binding of each procedure. The items are those that nfs3.x places. */
 const struct rr_ulb_procedure rr_ulb_nfs3[RR_ULB_NFS3_PROCEDURES] = {
-	[NFSPROC3_READLINK] = { .result = "READLINK3resok.data" },
-	[NFSPROC3_READ] = { .result = "READ3resok.data" },
-	[NFSPROC3_WRITE] = { .argument = "WRITE3args.data" },
-	[NFSPROC3_SYMLINK] = { .argument = "symlinkdata3.symlink_data" },
-	[NFSPROC3_READDIR] = { .often_large = true },
-	[NFSPROC3_READDIRPLUS] = { .often_large = true },
+	[NFSPROC3_GETATTR] = { REPLY(GETATTR) },
+	[NFSPROC3_SETATTR] = { REPLY(SETATTR) },
+	[NFSPROC3_LOOKUP] = { REPLY(LOOKUP) },
+	[NFSPROC3_ACCESS] = { REPLY(ACCESS) },
+	[NFSPROC3_READLINK] = { REPLY(READLINK), .result = "READLINK3resok.data" },
+	[NFSPROC3_READ] = { REPLY(READ), .result = "READ3resok.data" },
+	[NFSPROC3_WRITE] = { REPLY(WRITE), .argument = "WRITE3args.data" },
+	[NFSPROC3_CREATE] = { REPLY(CREATE) },
+	[NFSPROC3_MKDIR] = { REPLY(MKDIR) },
+	[NFSPROC3_SYMLINK] = { REPLY(SYMLINK), .argument = "symlinkdata3.symlink_data" },
+	[NFSPROC3_MKNOD] = { REPLY(MKNOD) },
+	[NFSPROC3_REMOVE] = { REPLY(REMOVE) },
+	[NFSPROC3_RMDIR] = { REPLY(RMDIR) },
+	[NFSPROC3_RENAME] = { REPLY(RENAME) },
+	[NFSPROC3_LINK] = { REPLY(LINK) },
+	[NFSPROC3_READDIR] = { REPLY(READDIR), .often_large = true },
+	[NFSPROC3_READDIRPLUS] = { REPLY(READDIRPLUS), .often_large = true },
+	[NFSPROC3_FSSTAT] = { REPLY(FSSTAT) },
+	[NFSPROC3_FSINFO] = { REPLY(FSINFO) },
+	[NFSPROC3_PATHCONF] = { REPLY(PATHCONF) },
+	[NFSPROC3_COMMIT] = { REPLY(COMMIT) },
 };
 
 /* Returns how many octets the result of READDIR or READDIRPLUS takes at most: the size of the status and the
@@ -33,5 +51,5 @@ rr_ulb_nfs3_reply_max(uint32_t proc, const void *args)
 	if (proc == NFSPROC3_READDIRPLUS)
 		return reply_list_max(
 			((const READDIRPLUS3args *)args)->maxcount, 4 + XDR_MAX_READDIRPLUS3resfail);
-	return proc < RR_ULB_NFS3_PROCEDURES ? NFS_V3_program.procedures[proc].result_max : 0;
+	return proc < RR_ULB_NFS3_PROCEDURES ? rr_ulb_nfs3[proc].result_max : 0;
 }

@@ -16,6 +16,9 @@ struct rr_ulb_procedure {
 	/* draft-cel-nfsv4-rpcrdma-reliable-reply-02, 5.2.2: "The actual size of a READDIR reply is often
 	 * unpredictable but is frequently large." */
 	bool often_large;
+	/* The most octets of the result, as in struct rpcrdma_procedure. It is here, too, because the table
+	 * of the schema has the codecs of servers. */
+	uint32_t result_max;
 };
 
 extern const struct rr_ulb_procedure rr_ulb_nfs3[RR_ULB_NFS3_PROCEDURES];

@@ -40,6 +40,44 @@ rr_v4_getattr(struct rr_v4_slot *slot, const bitmap4 *asked)
 	rr_v4_op(slot, OP_GETATTR, ATTRIBUTES_MAX)->u.opgetattr.attr_request = *asked;
 }
 
+/* ---- The program ---- */
+
+static void
+compound_put_args(struct rpcrdma_xdr_writer *writer, const void *value)
+{
+	nfs42_put_COMPOUND4args(writer, value);
+}
+
+static void
+compound_get_result(struct rpcrdma_xdr_reader *reader, void *value)
+{
+	nfs42_get_COMPOUND4res(reader, value);
+}
+
+static const struct rpcrdma_procedure compound_procedures[] = {
+	[NFSPROC4_NULL] = { .name = "NFSPROC4_NULL" },
+	[NFSPROC4_COMPOUND] = {
+		.name = "NFSPROC4_COMPOUND",
+		.args_size = sizeof(COMPOUND4args),
+		.result_size = sizeof(COMPOUND4res),
+		.args_min = XDR_MIN_COMPOUND4args,
+		.result_min = XDR_MIN_COMPOUND4res,
+		.args_max = XDR_MAX_COMPOUND4args,
+		.result_max = XDR_MAX_COMPOUND4res,
+		.args_items = RPCRDMA_XDR_UNBOUNDED,
+		.result_items = RPCRDMA_XDR_UNBOUNDED,
+		.args_item_max = RPCRDMA_XDR_UNBOUNDED,
+		.result_item_max = RPCRDMA_XDR_UNBOUNDED,
+		.put_args = compound_put_args,
+		.get_result = compound_get_result,
+	},
+};
+
+const struct rpcrdma_program rr_v4_program = { "NFS_V4", NFS4_PROGRAM, NFS_V4,
+	sizeof(compound_procedures) / sizeof(*compound_procedures), compound_procedures, NULL };
+
+/* ---- The call ---- */
+
 /* Appends the operation SEQUENCE to the slot's COMPOUND, with the sequence ID of the slot's present call. */
 static void
 compound_sequence(struct rr_v4_slot *slot)
@@ -68,7 +106,7 @@ rr_v4_send(struct rr_v4_slot *slot, void (*done)(struct rr_call *call, int error
 	slot->args = (COMPOUND4args){ .minorversion = v4->config.minor, .argarray = { 0, slot->ops } };
 	slot->generation = v4->generation;
 	slot->call = (struct rr_call){
-		.program = &nfs42_NFS_V4_program,
+		.program = &rr_v4_program,
 		.proc = NFSPROC4_COMPOUND,
 		.args = &slot->args,
 		.result = &slot->result,

@@ -14,6 +14,10 @@
  */
 struct rr_v4;
 
+/* NFS version 4 as clients call it: the table of the schema has the codecs of servers, too, which are half of
+ * the code that is made of the schema. */
+extern const struct rpcrdma_program rr_v4_program;
+
 struct rr_v4_config {
 	struct rpcrdma_engine *engine;
 	struct rpcrdma_client *client; /* stays the caller's */
