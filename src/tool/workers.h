@@ -2,7 +2,7 @@
 #ifndef RR_TOOL_WORKERS_H
 #define RR_TOOL_WORKERS_H
 
-#include "base/confine.h"
+#include "base/confine/confine.h"
 #include "carrier/engine.h"
 #include "tool/monitor/monitor.h"
 #include "tool/tool.h"

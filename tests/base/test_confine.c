@@ -6,14 +6,16 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <sys/mount.h>
 #include <sys/ptrace.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/confine.h"
+#include "base/confine/confine.h"
 
 /* Runs the function in a process that is confined. Returns its exit status: 0 if all held, 77 if the kernel
  * has no filters, or the line that did not hold. */
@@ -57,7 +59,32 @@ does_what_is_refused(void)
 	REFUSED(chroot("/"));
 	/* personality(2): this argument only asks. */
 	REFUSED(syscall(SYS_personality, 0xffffffff));
+	/* Numbers that no kernel has are not in the list either. */
+	REFUSED(syscall(4000));
 	return 0;
+}
+
+static int
+child_ends(void *ctx)
+{
+	(void)ctx;
+	return 0;
+}
+
+static int
+makes_namespaces_and_strange_sockets(void)
+{
+	static char stack[65536];
+
+	REFUSED(unshare(CLONE_NEWNS));
+	REFUSED(unshare(CLONE_FS | CLONE_NEWNET));
+	REFUSED(clone(child_ends, stack + sizeof(stack), CLONE_NEWPID | SIGCHLD, NULL));
+	/* clone3(2) hides its flags from a filter: the C library knows what to do without it. */
+	if (syscall(SYS_clone3, NULL, 0) != -1 || errno != ENOSYS)
+		return __LINE__;
+	if (socket(AF_PACKET, SOCK_DGRAM, 0) != -1 || errno != EAFNOSUPPORT)
+		return __LINE__;
+	return socket(AF_NETLINK, SOCK_DGRAM, 0) >= 0 ? 0 : __LINE__;
 }
 
 static void *
@@ -111,6 +138,13 @@ no_program_is_executed_and_no_process_looked_into(void **state)
 }
 
 static void
+there_are_no_namespaces_and_few_families_of_sockets(void **state)
+{
+	(void)state;
+	confined_or_skipped(makes_namespaces_and_strange_sockets);
+}
+
+static void
 a_thread_that_is_made_later_is_confined(void **state)
 {
 	(void)state;
@@ -129,6 +163,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(no_program_is_executed_and_no_process_looked_into),
+		cmocka_unit_test(there_are_no_namespaces_and_few_families_of_sockets),
 		cmocka_unit_test(a_thread_that_is_made_later_is_confined),
 		cmocka_unit_test(files_and_threads_are_as_before),
 	};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef RR_BASE_CONFINE_H
-#define RR_BASE_CONFINE_H
+#ifndef RR_BASE_CONFINE_CONFINE_H
+#define RR_BASE_CONFINE_CONFINE_H
 
 #include "base/text.h"
 
@@ -28,8 +28,9 @@ enum rr_confine_service {
 };
 
 /* Drops all other capabilities, sets no_new_privs, and has the kernel refuse, with EPERM, system calls that
- * no service makes: those that execute programs, look into other processes, and manage mounts, modules and
- * the machine. Errors, with a text: NOTSUP if the kernel has not got it; then what it has is in force. */
+ * are not in the list of those that services make (calls.c): those that execute programs, look into other
+ * processes, and manage mounts, modules and the machine, among others. Errors, with a text: NOTSUP if the
+ * kernel has not got it; then what it has is in force. */
 int rr_confine(enum rr_confine_service service, struct rr_text *text);
 
 #endif
