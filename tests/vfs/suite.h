@@ -34,7 +34,8 @@ enum {
 	SUITE_LASTING = 4096, /* handles are valid after a restart */
 	SUITE_GROUPS = 8192,  /* a caller may have more groups than AUTH_SYS has room for */
 	SUITE_SHARES = 16384, /* share reservations */
-	SUITE_ACLS = 32768    /* access lists */
+	SUITE_ACLS = 32768,   /* access lists */
+	SUITE_MASKS = 65536   /* they keep rights that their masks take away */
 };
 
 struct suite;

@@ -69,11 +69,11 @@ main(void)
 	const unsigned acls =
 		getxattr("/dev/shm", "system.posix_acl_access", NULL, 0) >= 0 || errno != ENOTSUP ? SUITE_ACLS
 												  : 0;
-	const unsigned v41 = all | SUITE_LOCKS | SUITE_OPENS | SUITE_SHARES;
+	const unsigned v41 = all | SUITE_LOCKS | SUITE_OPENS | SUITE_SHARES | acls;
 	const unsigned v42 = v41 | SUITE_HOLES | SUITE_COPIES | SUITE_XATTRS;
 	const struct suite_provider providers[] = {
-		{ "nfs, version 3", all | SUITE_LOCKS | acls, setup_3, teardown, restart, NULL, NULL, NULL,
-			NULL, NULL },
+		{ "nfs, version 3", all | SUITE_LOCKS | acls | SUITE_MASKS, setup_3, teardown, restart, NULL,
+			NULL, NULL, NULL, NULL },
 		{ "nfs, version 4.1", v41, setup_41, teardown, restart, NULL, NULL, NULL, NULL, NULL },
 		{ "nfs, version 4.2", v42, setup_42, teardown, restart, NULL, NULL, NULL, NULL, NULL },
 	};

@@ -206,7 +206,7 @@ can(const char *folder)
 	if (keeps_places(folder))
 		all |= SUITE_PLACES;
 	if (getxattr(folder, "system.posix_acl_access", NULL, 0) >= 0 || errno != ENOTSUP)
-		all |= SUITE_ACLS;
+		all |= SUITE_ACLS | SUITE_MASKS;
 	return all | (keeps_xattrs(folder) ? SUITE_XATTRS : 0);
 }
 

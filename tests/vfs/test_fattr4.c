@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "vfs/fattr4/attr.h"
+#include "vfs/fattr4/acl.h"
 
 /* What a server puts is what a client takes, and what a client gives is what a server gets. */
 
@@ -34,8 +34,12 @@ static const struct rr_vfs_statfs statfs = { .octets = 1000,
 	.files = 700,
 	.files_free = 600,
 	.files_for_all = 500 };
-static const struct rr_vfs_limits limits = { .file_max = INT64_MAX };
+static const struct rr_vfs_limits limits = { .file_max = INT64_MAX, .acls = true };
 static const struct rr_vfs_handle handle = { 5, "hand!" };
+
+static struct rr_vfs_ace entries[5] = { { RR_VFS_ACL_USER_OBJ, 7, 0 }, { RR_VFS_ACL_USER, 5, 7 },
+	{ RR_VFS_ACL_GROUP_OBJ, 0, 0 }, { RR_VFS_ACL_MASK, 5, 0 }, { RR_VFS_ACL_OTHER, 1, 0 } };
+static const struct rr_vfs_getacl acl = { .access = { 5, entries } };
 
 /* The attributes that the client can ask for. */
 static struct rr_attr_mask
@@ -57,6 +61,7 @@ put(const struct rr_attr_mask *mask, uint8_t *memory, size_t size, struct rr_att
 	const struct rr_attr_source source = { .attributes = &attributes,
 		.statfs = &statfs,
 		.limits = &limits,
+		.acl = &acl,
 		.handle = &handle,
 		.error = NFS4ERR_IO,
 		.minor = 2,
@@ -86,6 +91,31 @@ same_time(struct rr_vfs_time a, struct rr_vfs_time b)
 {
 	assert_int_equal(a.seconds, b.seconds);
 	assert_int_equal(a.nanoseconds, b.nanoseconds);
+}
+
+/* Reads the list that was taken. */
+static void
+check_list(struct rpcrdma_bytes taken)
+{
+	const struct rpcrdma_message message = { .stream = taken.data, .length = taken.length };
+	const struct rr_idmap_asking numbers = { NULL, 0, NULL };
+	struct rr_acl4_entry given[16];
+	struct rr_attr_acl list = { .entries = given, .room = 16 };
+	struct rr_acl4_right rights[16];
+	struct rr_vfs_ace room[2][20];
+	struct rr_vfs_acl access = { 0, room[0] }, inherited = { 0, room[1] };
+	struct rpcrdma_xdr_reader reader;
+
+	rpcrdma_xdr_reader_init(&reader, &message, NULL);
+	assert_int_equal(rr_attr_get_acl(&reader, &numbers, &list), NFS4_OK);
+	assert_true(rpcrdma_xdr_done(&reader));
+	assert_int_equal(rr_acl4_to_posix(given, list.count, false, rights, &access, &inherited), RR_VFS_OK);
+	assert_int_equal(access.count, acl.access.count);
+	for (uint32_t i = 0; i < access.count; i++) {
+		assert_int_equal(room[0][i].tag, entries[i].tag);
+		assert_int_equal(room[0][i].perm, entries[i].perm);
+		assert_int_equal(room[0][i].id, entries[i].id);
+	}
 }
 
 static void
@@ -128,6 +158,8 @@ a_client_takes_what_a_server_puts(void **state)
 	assert_int_equal(taken.handle.length, handle.length);
 	assert_memory_equal(taken.handle.data, handle.data, handle.length);
 	assert_int_equal(taken.owner.length + taken.group.length, 0);
+	assert_true(taken.acls);
+	check_list(taken.acl);
 }
 
 /* Each truncation and each flip of a bit is either refused, or read as other values: nothing is read beyond.

@@ -237,6 +237,35 @@ times_have_their_full_width(void **state)
 	}
 }
 
+/* One list of a directory is set with the other one as it was: so the directory must not change meanwhile. */
+static void
+a_list_is_not_set_on_a_directory_that_has_changed(void **state)
+{
+	struct pair *pair = *state;
+	struct suite *suite = &pair->suite;
+	struct rr_vfs_handle directory = suite_make(suite, &suite->root, "directory", RR_VFS_DIRECTORY, 0700);
+	enum rr_vfs_status status = RR_VFS_OK, changed;
+
+	/* Sooner or later, the mode is set between the two calls. */
+	for (uint32_t i = 0; i < 1000 && status == RR_VFS_OK; i++) {
+		const struct rr_vfs_acl none = { 0, NULL };
+		struct rr_vfs_setacl setacl = { .object = suite_at(&directory), .inherited = &none };
+		struct rr_vfs_setattr mode = { .object = suite_at(&directory),
+			.set = { .mask = RR_VFS_SET_MODE, .mode = 0700 | (i + 1) % 8 } };
+
+		suite_ready(suite, &setacl.call);
+		suite_ready(suite, &mode.call);
+		status = rr_vfs_setacl(pair->first, &setacl);
+		for (uint32_t turns = i % 20; turns > 0; turns--)
+			rr_loop_turn(suite->loop, 0);
+		changed = rr_vfs_setattr(pair->second, &mode);
+		assert_int_equal(suite_end(suite, &mode.call, changed), RR_VFS_OK);
+		status = suite_end(suite, &setacl.call, status);
+		assert_int_equal(suite_attributes(suite, &directory).mode, 0700 | (i + 1) % 8);
+	}
+	assert_int_equal(status, RR_VFS_BUSY);
+}
+
 int
 main(void)
 {
@@ -252,6 +281,8 @@ main(void)
 			an_open_whose_locks_others_have_is_of_no_use, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_lease_is_that_of_the_server, setup, teardown),
 		cmocka_unit_test_setup_teardown(times_have_their_full_width, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			a_list_is_not_set_on_a_directory_that_has_changed, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

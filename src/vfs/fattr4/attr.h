@@ -51,14 +51,15 @@ struct rr_attr_values {
 	 */
 	struct rpcrdma_bytes owner, group;
 	struct rpcrdma_bytes handle;
-	uint32_t error; /* rdattr_error */
-	uint32_t lease; /* seconds */
+	struct rpcrdma_bytes acl; /* as encoded, for rr_attr_get_acl(); refers to the message, too */
+	uint32_t error;           /* rdattr_error */
+	uint32_t lease;           /* seconds */
 	uint64_t file_max, read_max, write_max;
 	uint64_t octets, octets_free, octets_for_all; /* as in struct rr_vfs_statfs, and the next */
 	uint64_t files, files_free, files_for_all;
 	uint32_t link_max, name_max, clone_block; /* as in struct rr_vfs_limits, and the rest */
 	struct rr_vfs_time time_delta;
-	bool xattrs, case_insensitive, case_preserving;
+	bool xattrs, acls, case_insensitive, case_preserving;
 };
 
 /* An entry of the table of attributes, rr_attr_rows. */

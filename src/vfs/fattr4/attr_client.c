@@ -74,6 +74,29 @@ CLIENT_TAKE(rawdev)
 	values->attributes.device[1] = rpcrdma_get_u32(reader);
 }
 
+/* Lists of POSIX need both kinds of entries: acl/nfs4_from.c. */
+CLIENT_TAKE(aclsupport)
+{
+	const uint32_t both = ACL4_SUPPORT_ALLOW_ACL | ACL4_SUPPORT_DENY_ACL;
+
+	values->acls = (rpcrdma_get_u32(reader) & both) == both;
+}
+
+/* Finds the end of the list. Its entries are read when it is known whom they name. */
+CLIENT_TAKE(acl)
+{
+	const uint8_t *start = reader->next;
+	uint32_t count = rpcrdma_get_u32(reader);
+
+	for (; count > 0 && !reader->failed; count--) {
+		rpcrdma_get_u32(reader); /* type */
+		rpcrdma_get_u32(reader); /* flag */
+		rpcrdma_get_u32(reader); /* access_mask */
+		rpcrdma_get_bytes(reader, RPCRDMA_XDR_UNBOUNDED);
+	}
+	values->acl = (struct rpcrdma_bytes){ start, (uint32_t)(reader->next - start) };
+}
+
 #define CLIENT_TIME(name, value)                                                                             \
 	CLIENT_TAKE(name)                                                                                    \
 	{                                                                                                    \
@@ -118,6 +141,8 @@ static void (*const client_takes[RR_ATTR_COUNT])(struct rpcrdma_xdr_reader *, st
 	[FATTR4_FSID] = client_take_fsid,
 	[FATTR4_LEASE_TIME] = client_take_lease_time,
 	[FATTR4_RDATTR_ERROR] = client_take_rdattr_error,
+	[FATTR4_ACL] = client_take_acl,
+	[FATTR4_ACLSUPPORT] = client_take_aclsupport,
 	[FATTR4_CASE_INSENSITIVE] = client_take_case_insensitive,
 	[FATTR4_CASE_PRESERVING] = client_take_case_preserving,
 	[FATTR4_FILEHANDLE] = client_take_filehandle,

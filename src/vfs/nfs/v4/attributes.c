@@ -13,11 +13,12 @@
 		BIT(FATTR4_RAWDEV) | BIT(FATTR4_SPACE_USED) | BIT(FATTR4_TIME_ACCESS) |                      \
 		BIT(FATTR4_TIME_METADATA) | BIT(FATTR4_TIME_MODIFY) | BIT(FATTR4_MOUNTED_ON_FILEID))
 #define LIMITS_0                                                                                             \
-	(OBJECT_0 | BIT(FATTR4_CASE_INSENSITIVE) | BIT(FATTR4_CASE_PRESERVING) | BIT(FATTR4_MAXFILESIZE) |   \
-		BIT(FATTR4_MAXLINK) | BIT(FATTR4_MAXNAME))
+	(OBJECT_0 | BIT(FATTR4_ACLSUPPORT) | BIT(FATTR4_CASE_INSENSITIVE) | BIT(FATTR4_CASE_PRESERVING) |    \
+		BIT(FATTR4_MAXFILESIZE) | BIT(FATTR4_MAXLINK) | BIT(FATTR4_MAXNAME))
 
 static uint32_t object_words[] = { OBJECT_0, OBJECT_1 };
 static uint32_t entry_words[] = { OBJECT_0 | BIT(FATTR4_RDATTR_ERROR) | BIT(FATTR4_FILEHANDLE), OBJECT_1 };
+static uint32_t acl_words[] = { OBJECT_0 | BIT(FATTR4_ACL), OBJECT_1 };
 static uint32_t space_words[] = { OBJECT_0 | BIT(FATTR4_FILES_AVAIL) | BIT(FATTR4_FILES_FREE) |
 					  BIT(FATTR4_FILES_TOTAL),
 	OBJECT_1 | BIT(FATTR4_SPACE_AVAIL) | BIT(FATTR4_SPACE_FREE) | BIT(FATTR4_SPACE_TOTAL) };
@@ -26,6 +27,7 @@ static uint32_t limits_words[] = { LIMITS_0, OBJECT_1 | BIT(FATTR4_TIME_DELTA),
 
 const bitmap4 rr_v4_ask_object = { 2, object_words };
 const bitmap4 rr_v4_ask_entry = { 2, entry_words };
+const bitmap4 rr_v4_ask_acl = { 2, acl_words };
 const bitmap4 rr_v4_ask_space = { 2, space_words };
 const bitmap4 rr_v4_ask_limits[2] = { { 2, limits_words }, { 3, limits_words } };
 

@@ -289,6 +289,7 @@ object_limits_take(struct rr_v4_slot *slot)
 	limits->time_delta = said ? values.time_delta : (struct rr_vfs_time){ 0, 1 };
 	limits->clone_block = values.clone_block;
 	limits->xattrs = values.xattrs;
+	limits->acls = values.acls;
 	limits->case_insensitive = values.case_insensitive;
 	said = rr_attr_in(&values.have, FATTR4_CASE_PRESERVING);
 	limits->case_preserving = said ? values.case_preserving : true;

@@ -36,6 +36,8 @@ static rr_v4_step *const provider_steps[RR_VFS_OPERATIONS] = {
 	[RR_VFS_OP_SETXATTR] = rr_v4_do_setxattr,
 	[RR_VFS_OP_LISTXATTR] = rr_v4_do_listxattr,
 	[RR_VFS_OP_REMOVEXATTR] = rr_v4_do_removexattr,
+	[RR_VFS_OP_GETACL] = rr_v4_do_getacl,
+	[RR_VFS_OP_SETACL] = rr_v4_do_setacl,
 	[RR_VFS_OP_STATFS] = rr_v4_do_statfs,
 	[RR_VFS_OP_LIMITS] = rr_v4_do_limits,
 };

@@ -34,8 +34,9 @@ struct rr_v4_vfs {
 /* ---- attributes.c: attributes and statuses ---- */
 
 /* All that struct rr_vfs_attributes has; the same with what an entry of a directory has besides; the same
- * with what struct rr_vfs_statfs has; with what struct rr_vfs_limits has, of minor versions 1 and 2. */
-extern const bitmap4 rr_v4_ask_object, rr_v4_ask_entry, rr_v4_ask_space, rr_v4_ask_limits[2];
+ * with the access list; with what struct rr_vfs_statfs has; with what struct rr_vfs_limits has, of minor
+ * versions 1 and 2. */
+extern const bitmap4 rr_v4_ask_object, rr_v4_ask_entry, rr_v4_ask_acl, rr_v4_ask_space, rr_v4_ask_limits[2];
 
 /* Appends GETATTR of an object, and returns its place in the COMPOUND. */
 uint8_t rr_v4_ask_attributes(struct rr_v4_slot *slot, const bitmap4 *asked);
@@ -81,10 +82,10 @@ struct rr_v4_job {
 		const struct rr_v4_work *work;
 		void (*then)(struct rr_v4_job *job, enum rr_vfs_status status);
 	} lost;
-	bool listed;               /* of a listing: the part was taken, though its COMPOUND failed */
-	uint64_t cookie;           /* of LISTXATTRS */
-	uint8_t guard[12];         /* of SETATTR: the time of change that it wants, as VERIFY has it */
-	struct rr_vfs_set set;     /* attributes to be set */
+	bool listed;           /* of a listing: the part was taken, though its COMPOUND failed */
+	uint64_t cookie;       /* of LISTXATTRS */
+	uint8_t guard[12];     /* of SETATTR: the time or number of change that it wants, as VERIFY has it */
+	struct rr_vfs_set set; /* attributes to be set */
 	struct rr_vfs_known above; /* an object that the call does not name */
 };
 
@@ -93,7 +94,8 @@ rr_v4_step rr_v4_do_getattr, rr_v4_do_setattr, rr_v4_do_access, rr_v4_do_readlin
 	rr_v4_do_write, rr_v4_do_commit, rr_v4_do_seek, rr_v4_do_allocate, rr_v4_do_deallocate, rr_v4_do_copy,
 	rr_v4_do_clone, rr_v4_do_open, rr_v4_do_lock, rr_v4_do_lookup, rr_v4_do_create, rr_v4_do_link,
 	rr_v4_do_remove, rr_v4_do_rename, rr_v4_do_readdir, rr_v4_do_getxattr, rr_v4_do_setxattr,
-	rr_v4_do_listxattr, rr_v4_do_removexattr, rr_v4_do_statfs, rr_v4_do_limits;
+	rr_v4_do_listxattr, rr_v4_do_removexattr, rr_v4_do_getacl, rr_v4_do_setacl, rr_v4_do_statfs,
+	rr_v4_do_limits;
 
 /* Sends a COMPOUND; then() is called with the status of its result. Returns RR_VFS_PENDING. */
 enum rr_vfs_status rr_v4_ask(struct rr_v4_job *job, const struct rr_v4_work *work,
