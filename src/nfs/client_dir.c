@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "base/checked.h"
 #include "nfs/client_private.h"
 
 #include <inttypes.h>
@@ -7,8 +8,10 @@
 /* This file reads directories. A reading owns its memory, so that the function that gets the entries may call
  * the client again. */
 
-/* Octets of memory for the decoded entries of one reply, and of a reply besides its entries. */
-enum { ENTRIES_ARENA = 512 << 10, KEEP_SLACK = 1024 };
+/* Octets that the first reply may have, which is enough for most directories: further ones are as large as
+ * both ends allow. And octets of memory of the decoded entries for each one of a reply, and of a reply
+ * besides its entries. */
+enum { DIR_FIRST = 32 << 10, DIR_DECODED = 8, KEEP_SLACK = 1024 };
 
 /* The state of a listing. */
 struct dir_reading {
@@ -22,7 +25,7 @@ struct dir_reading {
 	uint8_t verifier[NFS3_COOKIEVERFSIZE];
 	bool eof;
 	uint8_t *keep, *arena;
-	uint32_t keep_size;
+	uint32_t max; /* octets of a reply */
 };
 
 /* Checks the cookie of an entry, and counts the entries. RFC 1813, 3.3.16: a cookie is the place where the
@@ -109,21 +112,21 @@ dir_prepare(struct dir_reading *reading, uint32_t proc, const void *args, void *
 		.args = args,
 		.result = result,
 		.keep = reading->keep,
-		.keep_size = reading->keep_size,
-		.arena = rpcrdma_arena(reading->arena, ENTRIES_ARENA),
+		.keep_size = reading->max + KEEP_SLACK,
+		.arena = rpcrdma_arena(reading->arena, (size_t)reading->max * DIR_DECODED),
 	};
 }
 
 /* Reads the next part of the directory by one READDIRPLUS, and passes its entries to the caller's function.
- * dircount limits the octets of names and cookies alone, which are about a quarter of an entry. */
+ * dircount limits the octets of names and cookies alone: those of maxcount do so, too. */
 static int
 dir_read_plus(struct dir_reading *reading)
 {
 	READDIRPLUS3args args = {
 		.dir = rr_nfs_fh(reading->directory),
 		.cookie = reading->cookie,
-		.dircount = reading->nfs->readdir_max / 4,
-		.maxcount = reading->nfs->readdir_max,
+		.dircount = reading->max,
+		.maxcount = reading->max,
 	};
 	struct rr_nfs_list result;
 	struct rr_call call = dir_prepare(reading, NFSPROC3_READDIRPLUS, &args, &result);
@@ -151,7 +154,7 @@ dir_read_plain(struct dir_reading *reading)
 	READDIR3args args = {
 		.dir = rr_nfs_fh(reading->directory),
 		.cookie = reading->cookie,
-		.count = reading->nfs->readdir_max,
+		.count = reading->max,
 	};
 	READDIR3res result;
 	struct rr_call call = dir_prepare(reading, NFSPROC3_READDIR, &args, &result);
@@ -172,6 +175,38 @@ dir_read_plain(struct dir_reading *reading)
 	return error;
 }
 
+/* Takes memory for replies of max octets. Returns false, and keeps what there was, where there is no memory.
+ */
+static bool
+dir_equip(struct dir_reading *reading, uint32_t max)
+{
+	const struct rr_env *env = reading->nfs->env;
+	/* No zeros are written into it: most of what is large is not used. */
+	uint8_t *keep = env->realloc(env->ctx, NULL, (size_t)max + KEEP_SLACK);
+	uint8_t *arena = env->realloc(env->ctx, NULL, (size_t)max * DIR_DECODED);
+
+	if (!keep || !arena) {
+		rr_free(env, keep);
+		rr_free(env, arena);
+		return false;
+	}
+	rr_free(env, reading->keep);
+	rr_free(env, reading->arena);
+	reading->keep = keep;
+	reading->arena = arena;
+	reading->max = max;
+	return true;
+}
+
+/* The directory is longer than one reply: has further ones be as large as both ends allow, if there is memory
+ * for that. */
+static void
+dir_grow(struct dir_reading *reading)
+{
+	if (reading->max < reading->nfs->readdir_max)
+		dir_equip(reading, reading->nfs->readdir_max);
+}
+
 /* Reads the rest of the directory by READDIRPLUS. If the server does not support READDIRPLUS, this client
  * does not call READDIRPLUS again, and reads the directory by READDIR. */
 static int
@@ -181,6 +216,8 @@ dir_read_all(struct dir_reading *reading)
 	int error = 0;
 
 	while (!error && !reading->eof) {
+		if (reading->entries > 0)
+			dir_grow(reading);
 		if (!nfs->no_readdirplus) {
 			error = dir_read_plus(reading);
 			nfs->no_readdirplus = error == NFS3ERR_NOTSUPP || error == -RPCRDMA_ERR_PROC_UNAVAIL;
@@ -199,10 +236,7 @@ rr_nfs_readdir(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directo
 	struct dir_reading reading = { .nfs = nfs, .directory = directory, .each = each, .ctx = ctx };
 	int error = -RPCRDMA_ERR_NOMEM;
 
-	reading.keep_size = nfs->readdir_max + KEEP_SLACK;
-	reading.keep = rr_alloc(nfs->env, reading.keep_size);
-	reading.arena = rr_alloc(nfs->env, ENTRIES_ARENA);
-	if (reading.keep && reading.arena)
+	if (dir_equip(&reading, (uint32_t)rr_min(nfs->readdir_max, DIR_FIRST)))
 		error = dir_read_all(&reading);
 	else
 		rr_nfs_fail(nfs, error, "%s", rpcrdma_strerror(error));

@@ -58,7 +58,7 @@ open_greet(struct rpcrdma_nfs *nfs, const struct rpcrdma_program *program)
 static int
 open_ask_limits(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *handle)
 {
-	enum { READDIR_MAX = 32 << 10, READDIR_LEAST = 4096, IO_LEAST = 512 };
+	enum { READDIR_MAX = 1 << 20, READDIR_LEAST = 4096, IO_LEAST = 512 };
 	FSINFO3args args = { .fsroot = rr_nfs_fh(handle) };
 	FSINFO3res result;
 	const FSINFO3resok *info = &result.u.resok;

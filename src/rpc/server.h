@@ -116,6 +116,11 @@ struct rr_service {
 	 * stream, if the arguments say more of that than the schema. A NULL entry, or NULL here, stands for
 	 * the schema's bound. */
 	uint32_t (*const *result_max)(const struct rpcrdma_request *request, const void *args);
+	/* By procedure number: returns the octets of the arena in which the result of a call is made, where
+	 * the arena of any call may be too small. It is pool memory, of reply_max octets at most; while the
+	 * pool has no room for it, the result is made in the smaller arena. A NULL entry, or NULL here,
+	 * stands for that. */
+	uint32_t (*const *arena_max)(const struct rpcrdma_request *request, const void *args);
 };
 
 /* The configuration of a server. */

@@ -66,7 +66,8 @@ rr_block_handled(struct rr_block *block, enum rpcrdma_handled handled)
 		rr_block_not_executed(block);
 		rr_pool_put(pool, block->request.payload);
 		rr_pool_put(pool, block->large);
-		block->request.payload = block->large = NULL;
+		rr_pool_put(pool, block->wide);
+		block->request.payload = block->large = block->wide = NULL;
 		if (!rr_pool_is_idle(pool))
 			return false;
 		/* No memory of the pool is out that could come back, so waiting would not help. */

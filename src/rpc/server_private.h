@@ -64,6 +64,7 @@ struct rr_block {
 	struct rr_line *line; /* of its call's connection; NULL once the connection ended */
 	struct rpcrdma_message reply;
 	void *large; /* pool memory for the reply's stream, if the stream may need more room than small has */
+	void *wide;  /* pool memory for the result, if that may need more room than result_arena has */
 	uint32_t reply_size;
 	uint8_t *args_arena, *result_arena, *small;
 	struct rr_drc_call once;

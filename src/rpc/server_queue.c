@@ -124,12 +124,12 @@ rr_block_release(struct rr_block *block)
 	struct rpcrdma_server *server = block->request.server;
 	struct rr_pool *pool = server->engine->results;
 	struct rr_party *party = block->request.party;
-	void *payload = block->request.payload, *large = block->large;
+	void *payload = block->request.payload, *large = block->large, *wide = block->wide;
 
 	if (block->request.auth_call.context)
 		rr_block_let_go(block);
 	/* The block is used no more after rr_cache_put(), which may free it. */
-	block->request.payload = block->large = NULL;
+	block->request.payload = block->large = block->wide = NULL;
 	block->request.party = NULL;
 	queue_leave_line(block);
 	server->block_count--;
@@ -138,6 +138,7 @@ rr_block_release(struct rr_block *block)
 		rr_loop_defer(server->engine->loop, &server->task);
 	rr_pool_put(pool, payload);
 	rr_pool_put(pool, large);
+	rr_pool_put(pool, wide);
 	rr_party_release(party);
 	if (server->freed && server->block_count == 0)
 		rr_server_delete(server);

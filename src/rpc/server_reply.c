@@ -31,6 +31,25 @@ reply_results_max(const struct rr_block *block, const struct rpcrdma_procedure *
 	return rr_min(size, request->server->config.reply_max);
 }
 
+/* Takes a larger arena from the pool where the result may need it, and the pool has room. */
+static void
+reply_widen(struct rr_block *block)
+{
+	struct rpcrdma_request *request = &block->request;
+	const struct rr_service *service = block->service;
+	const struct rpcrdma_server *server = request->server;
+	uint64_t size = 0;
+
+	if (service->arena_max && service->arena_max[request->proc])
+		size = rr_min(
+			service->arena_max[request->proc](request, request->args), server->config.reply_max);
+	if (size <= server->config.arena_size)
+		return;
+	block->wide = rr_pool_get(server->engine->results, request->party, size);
+	if (block->wide)
+		request->arena = rpcrdma_arena(block->wide, size);
+}
+
 bool
 rr_block_reserve(struct rr_block *block, const struct rpcrdma_procedure *procedure)
 {
@@ -45,6 +64,8 @@ rr_block_reserve(struct rr_block *block, const struct rpcrdma_procedure *procedu
 	block->large = rr_line_take_spare(block->line, block->reply_size);
 	if (!block->large)
 		block->large = rr_pool_get(server->engine->results, request->party, size);
+	if (block->large)
+		reply_widen(block);
 	return block->large;
 }
 
@@ -177,6 +198,10 @@ reply_shrink(struct rr_block *block, struct rr_pool *results)
 static void
 reply_trim(struct rr_block *block)
 {
+	if (block->wide && block->reply.item_count == 0) {
+		rr_pool_put(block->request.server->engine->results, block->wide);
+		block->wide = NULL;
+	}
 	if (!block->large)
 		return;
 	if (block->reply.length > RR_REPLY_SMALL) {

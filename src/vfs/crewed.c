@@ -38,7 +38,7 @@ rr_crewed_equip(const struct rr_env *env, const struct rr_vfs_row *row, struct r
 	}
 	if (!(row->flags & RR_VFS_LISTS))
 		return RR_VFS_OK;
-	*gather = rr_gather_new(env);
+	*gather = rr_gather_new(env, true);
 	return *gather ? RR_VFS_OK : RR_VFS_BUSY;
 }
 
@@ -165,7 +165,7 @@ crewed_free(struct rr_crewed_job *job)
 	for (int i = 0; i < 2; i++)
 		if (job->opens[i] && rr_crewed_close(&crewed->vfs, job->opens[i], NULL) == RR_VFS_PENDING)
 			rr_vfs_goes_on(&crewed->vfs);
-	rr_free(crewed->env, job->gather);
+	rr_gather_free(job->gather);
 	rr_free(crewed->env, job);
 }
 

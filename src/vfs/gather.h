@@ -11,14 +11,20 @@
  * take() refuses was looked up for nothing, and the next call looks it up again. */
 struct rr_gather;
 
-/* Makes memory for the entries of a listing. The caller frees it by rr_free(). Returns NULL if there is no
- * memory. */
-struct rr_gather *rr_gather_new(const struct rr_env *env);
+/* Makes memory for the entries of a listing, which the caller frees by rr_gather_free(). whole: as many
+ * pieces of it are taken, one after the other, as the largest reply has entries; else one alone. Returns NULL
+ * if there is no memory. */
+struct rr_gather *rr_gather_new(const struct rr_env *env, bool whole);
+/* gather may be NULL. */
+void rr_gather_free(struct rr_gather *gather);
 /* Forgets the entries that were gathered. */
 void rr_gather_clear(struct rr_gather *gather);
 
 /* Copies an entry. Returns false where there is no room for it. */
 bool rr_gather_add(struct rr_gather *gather, const struct rr_vfs_entry *entry);
+
+/* Tells whether an entry had no room. */
+bool rr_gather_is_full(const struct rr_gather *gather);
 
 /* Passes the entries that were gathered to the caller's take(), in the loop's thread, and sets readdir->count
  * to the number of entries that take() accepted. */

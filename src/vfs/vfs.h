@@ -532,6 +532,9 @@ struct rr_vfs_entry {
 	const struct rr_vfs_handle *handle;
 };
 
+/* Octets of the entries of a listing in the largest reply. */
+enum { RR_VFS_LISTING_MAX = 1 << 20 };
+
 /* How much of a listing a caller wants: names and the reply each have a number of octets left, of which an
  * entry takes those of its name, padded as XDR pads, and "entry" octets more. A provider ends the listing
  * where no octets of one of them are left (rr_vfs_readdir_wants()), and does not look up entries behind that.

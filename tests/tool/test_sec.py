@@ -110,6 +110,7 @@ def listed(top, server):
         provided = {message["xid"]: sum(segment["length"] for segment in message["read_list"])
                     for message in messages if message["kind"] == "reply" and message.get("read_list")}
         tap.result(sum(provided.values()) > 1 << 20, f"{name}: more than 1 MiB lies in Read chunks that the server provides", [provided])
+        tap.result(max(provided.values(), default=0) >= 900_000, f"{name}: one of them has nearly all of the 1 MiB that the client asks for", [provided])
         ended = sorted(message["xid"] for message in messages if message["kind"] == "done")
         tap.result(provided and ended == sorted(provided), f"{name}: one RDMA_DONE ends each of them", [ended, provided])
         judged = run("decode", "--check", capture)

@@ -9,7 +9,7 @@
 
 /* AROUND_DATA: octets of a session's largest message that are left for the parts around the data of a READ or
  * a WRITE. */
-enum { AROUND_DATA = 1024, READDIR_PREFERRED = 32 << 10 };
+enum { AROUND_DATA = 1024, READDIR_PREFERRED = 1 << 20 };
 
 /* Stores the attributes that the last GETATTR returned in the caller's result. Fails if they are malformed,
  * were not asked for, or lack the type, or if the caller's memory has no room for the names. */

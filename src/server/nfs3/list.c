@@ -42,6 +42,10 @@ rr_nfs_list_begin(struct rr_nfs_work *work, nfs_fh3 directory, uint64_t cookie, 
 	/* The reply has room for stream_room octets, with the header of RPC and the status. */
 	listing->room = (uint32_t)rr_min(max,
 		request->stream_room - rr_min(request->stream_room, request->header + RR_NFS_STATUS_SIZE));
+	/* An entry takes more octets of the arena than of the reply: what the arena has no room for is not
+	 * looked up. */
+	listing->room = (uint32_t)rr_min(
+		listing->room, rr_min(RR_VFS_LISTING_MAX, request->arena.end - request->arena.next));
 	/* This server gives out cookies with a verifier of zeroes only. */
 	if (cookie != 0 && memcmp(verifier, zero, sizeof(zero)) != 0)
 		return RR_VFS_BAD_COOKIE;
@@ -61,4 +65,44 @@ rr_nfs_list_status(const struct rr_nfs_work *work, enum rr_vfs_status status)
 	if (status == RR_VFS_OK && readdir->count == 0 && !readdir->eof)
 		return NFS3ERR_TOOSMALL;
 	return rr_nfs_status(status);
+}
+
+/* Returns the octets of the results of a listing that the client bounds by count. */
+static uint32_t
+list_max(uint32_t count)
+{
+	return (uint32_t)rr_min(count, RR_VFS_LISTING_MAX) + RR_NFS_STATUS_SIZE + RR_NFS_LIST_SIZE;
+}
+
+uint32_t
+rr_nfs_readdir_max(const struct rpcrdma_request *request, const void *args)
+{
+	(void)request;
+	return list_max(((const READDIR3args *)args)->count);
+}
+
+uint32_t
+rr_nfs_readdirplus_max(const struct rpcrdma_request *request, const void *args)
+{
+	(void)request;
+	return list_max(((const READDIRPLUS3args *)args)->maxcount);
+}
+
+/* Returns the octets of the arena for a listing that may have that many in the reply. */
+static uint32_t
+list_arena(uint32_t reply)
+{
+	return 2 * reply;
+}
+
+uint32_t
+rr_nfs_readdir_arena(const struct rpcrdma_request *request, const void *args)
+{
+	return list_arena(rr_nfs_readdir_max(request, args));
+}
+
+uint32_t
+rr_nfs_readdirplus_arena(const struct rpcrdma_request *request, const void *args)
+{
+	return list_arena(rr_nfs_readdirplus_max(request, args));
 }

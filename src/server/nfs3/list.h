@@ -32,6 +32,12 @@ nfsstat3 rr_nfs_list_status(const struct rr_nfs_work *work, enum rr_vfs_status s
 /* Copies a name into the request's memory. Returns false if that memory is used up. */
 bool rr_nfs_list_name(struct rpcrdma_request *request, struct rpcrdma_bytes given, filename3 *name);
 
+/* Return the octets of the results of a call, and of the arena in which they are made (struct rr_service). */
+uint32_t rr_nfs_readdir_max(const struct rpcrdma_request *request, const void *args);
+uint32_t rr_nfs_readdirplus_max(const struct rpcrdma_request *request, const void *args);
+uint32_t rr_nfs_readdir_arena(const struct rpcrdma_request *request, const void *args);
+uint32_t rr_nfs_readdirplus_arena(const struct rpcrdma_request *request, const void *args);
+
 /* Subtracts size octets from *left. Returns false if fewer are left. */
 bool rr_nfs_list_take(uint32_t *left, uint64_t size);
 

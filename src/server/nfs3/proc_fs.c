@@ -8,7 +8,7 @@
 
 /* The octets of a READDIR that this server prefers; and the block size: reads and writes should have a
  * multiple of it. */
-enum { DIRECTORY_PREFERRED = 65536, BLOCK = 4096 };
+enum { DIRECTORY_PREFERRED = RR_VFS_LISTING_MAX, BLOCK = 4096 };
 
 static enum rr_vfs_status
 proc_fsstat_begin(struct rr_nfs_work *work)

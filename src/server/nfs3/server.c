@@ -4,6 +4,7 @@
 #include <rpcrdma/error.h>
 
 #include "server/mount/mount.h"
+#include "server/nfs3/list.h"
 
 /* This file has the services, and calls their procedures. */
 
@@ -214,10 +215,19 @@ rr_nfs_server_list_mounts(struct rr_nfs_server *server, struct rr_mounts *mounts
 	server->mounts = mounts;
 }
 
+/* The listings say themselves how large they may be. */
+static uint32_t (*const nfs_result_max[NFSPROC3_COMMIT + 1])(const struct rpcrdma_request *, const void *) = {
+	[NFSPROC3_READDIR] = rr_nfs_readdir_max, [NFSPROC3_READDIRPLUS] = rr_nfs_readdirplus_max
+};
+static uint32_t (*const nfs_arena_max[NFSPROC3_COMMIT + 1])(const struct rpcrdma_request *, const void *) = {
+	[NFSPROC3_READDIR] = rr_nfs_readdir_arena, [NFSPROC3_READDIRPLUS] = rr_nfs_readdirplus_arena
+};
+
 void
 rr_nfs_server_services(struct rr_nfs_server *server, struct rr_service services[RR_NFS_SERVICES])
 {
-	services[0] = (struct rr_service){ &NFS_V3_program, nfs_handlers, server, nfs_once };
+	services[0] = (struct rr_service){ &NFS_V3_program, nfs_handlers, server, nfs_once, nfs_result_max,
+		nfs_arena_max };
 	services[2] = (struct rr_service){ &MOUNT_V3_program, mount_handlers, server, NULL };
 	services[1] = (struct rr_service){ &NFS_ACL_V3_program, acl_handlers, server, acl_once };
 	services[3] = (struct rr_service){ &MOUNT_V2_program, mount_old_handlers, server, NULL };

@@ -175,6 +175,9 @@ enum rpcrdma_handled rr_nfs4_compound(
 /* Returns the most octets that the reply to a call can have in its stream; struct rr_service points here. */
 uint32_t rr_nfs4_reply_max(const struct rpcrdma_request *request, const void *args);
 
+/* Returns the octets of memory in which the results are made; 0: the arena of any request is enough. */
+uint32_t rr_nfs4_arena_max(const struct rpcrdma_request *request, const void *args);
+
 /* ---- For operations ---- */
 
 /* Goes on with `then` when a storage operation has ended, at once or later. status: what the function that

@@ -43,12 +43,12 @@ ops_read_estimate(const nfs_argop4 *op)
 	return OPS_STATUS + 8;
 }
 
-/* A peer may ask for any number of octets: no more than 64 KiB of memory are taken for the list of entries,
- * which ends where that memory is full. */
+/* A peer may ask for any number of octets: no more than RR_VFS_LISTING_MAX of memory are taken for the list
+ * of entries, which ends where that memory is full. */
 static uint32_t
 ops_readdir_estimate(const nfs_argop4 *op)
 {
-	return (uint32_t)rr_min(op->u.opreaddir.maxcount, 64 << 10) + OPS_STATUS;
+	return (uint32_t)rr_min(op->u.opreaddir.maxcount, RR_VFS_LISTING_MAX) + OPS_STATUS;
 }
 
 /* 64: more octets than the result has beside the data. READ_PLUS returns less than 64 KiB of data, whatever
@@ -183,4 +183,18 @@ rr_nfs4_reply_max(const struct rpcrdma_request *request, const void *arguments)
 			size = size < 4096 + 512 && op->u.opsequence.sa_cachethis ? 4096 + 512 : size;
 	}
 	return (uint32_t)rr_min(size, UINT32_MAX);
+}
+
+uint32_t
+rr_nfs4_arena_max(const struct rpcrdma_request *request, const void *arguments)
+{
+	enum { BESIDE = 64 << 10 }; /* for the results and the memory of other operations */
+	const struct rr_nfs4_args *args = arguments;
+	uint64_t size = 0;
+
+	(void)request;
+	for (uint32_t i = 0; i < args->decoded; i++)
+		if (args->ops[i].argop == OP_READDIR)
+			size += ops_readdir_estimate(&args->ops[i]);
+	return size > BESIDE / 2 ? (uint32_t)rr_min(size + BESIDE, UINT32_MAX) : 0;
 }

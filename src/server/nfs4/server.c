@@ -135,6 +135,8 @@ static rpcrdma_handler *const server_handlers[] = { server_null, rr_nfs4_compoun
 
 static uint32_t (*const server_result_max[])(
 	const struct rpcrdma_request *, const void *) = { NULL, rr_nfs4_reply_max };
+static uint32_t (*const server_arena_max[])(
+	const struct rpcrdma_request *, const void *) = { NULL, rr_nfs4_arena_max };
 
 /* COMPOUND is decoded and encoded operation by operation, see args.h and result.h; so the procedure is not
  * that of the schema. */
@@ -163,5 +165,6 @@ static const struct rpcrdma_program server_program = { "NFS_V4", NFS4_PROGRAM, N
 void
 rr_nfs4_server_service(struct rr_nfs4_server *server, struct rr_service *service)
 {
-	*service = (struct rr_service){ &server_program, server_handlers, server, NULL, server_result_max };
+	*service = (struct rr_service){ &server_program, server_handlers, server, NULL, server_result_max,
+		server_arena_max };
 }

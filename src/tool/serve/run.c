@@ -20,8 +20,8 @@
 /* Octets of a host and port as text: a name of this machine, or an address. */
 enum { SERVE_HOST = HOST_NAME_MAX + 8 };
 
-/* Octets of data in a reply of which a flavor (krb5i, krb5p) forbids that data travels outside of the stream.
- */
+/* Octets of data that travel in the stream of a reply: of a listing, or of any data where a flavor (krb5i,
+ * krb5p) forbids that it travels outside of the stream. */
 enum { SERVE_WHOLE = 1 << 20 };
 
 /* All that the threads share. */
@@ -179,12 +179,12 @@ serve_make(void *ctx, struct rpcrdma_engine *engine, void **result)
 	if (status != RR_EXIT_OK)
 		return status;
 	config.drc = run->drc;
+	config.reply_max += SERVE_WHOLE;
 	if (run->gss) {
 		if (rr_gss_server_new(engine, run->gss, &service->gss, &text) < 0)
 			return rr_tool_fail(run->tool, "%s", text.text);
 		config.auths = service->gss->auths;
 		config.crew = service->gss->crew;
-		config.reply_max += SERVE_WHOLE;
 	}
 	if (rr_server_new(engine, &config, service->services, service->service_count, &service->server) < 0)
 		return rr_tool_fail(run->tool, "out of memory");

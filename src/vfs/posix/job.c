@@ -97,7 +97,7 @@ posix_job_end(struct rr_posix_job *job)
 	if (job->work.gather && status == RR_VFS_OK)
 		rr_gather_deliver(job->work.gather, rr_container(call, struct rr_vfs_readdir, call));
 	posix_release_opens(job);
-	rr_free(posix->env, job->work.gather);
+	rr_gather_free(job->work.gather);
 	rr_free(posix->env, job);
 	rr_posix_attend_later(posix);
 	rr_vfs_ended(&posix->vfs, call, status);
@@ -429,7 +429,8 @@ posix_hurry_with(struct rr_posix_work *work, bool memory)
 }
 
 /* Does a listing without waiting. Its entries go to the caller only if all of it was done: a job begins it
- * from its beginning, and the caller would get entries twice. */
+ * from its beginning, and the caller would get entries twice. So does a listing that is too long for the
+ * loop's thread. */
 static bool
 posix_hurry_listing(struct rr_posix_work *work, bool memory)
 {
@@ -437,13 +438,15 @@ posix_hurry_listing(struct rr_posix_work *work, bool memory)
 	bool done;
 
 	if (!posix->gather)
-		posix->gather = rr_gather_new(posix->env);
+		posix->gather = rr_gather_new(posix->env, false);
 	if (!posix->gather)
 		return false;
 	rr_gather_clear(posix->gather);
 	work->gather = posix->gather;
 	done = posix_hurry_with(work, memory);
 	work->gather = NULL;
+	if (done && rr_gather_is_full(posix->gather))
+		return false;
 	if (done && work->status == RR_VFS_OK)
 		rr_gather_deliver(posix->gather, rr_container(work->call, struct rr_vfs_readdir, call));
 	return done;

@@ -86,7 +86,7 @@ posix_destroy(struct rr_vfs *vfs)
 	if (posix->vfs.loop)
 		rr_loop_disarm(posix->vfs.loop, &posix->timer);
 	rr_tree_free(posix->tree);
-	rr_free(posix->env, posix->gather);
+	rr_gather_free(posix->gather);
 	rr_free(posix->env, posix->exports);
 	rr_free(posix->env, posix);
 }

@@ -40,7 +40,7 @@ fsinfo_tells_what_the_server_can(void **state)
 	assert_int_equal(ok->rtpref, 1 << 20);
 	assert_int_equal(ok->wtmax, 1 << 20);
 	assert_int_equal(ok->wtpref, 1 << 20);
-	assert_int_equal(ok->dtpref, 65536);
+	assert_int_equal(ok->dtpref, 1 << 20);
 	assert_int_equal(ok->time_delta.seconds, 0);
 	assert_int_equal(ok->time_delta.nseconds, 1);
 	assert_int_equal(ok->properties, FSF3_LINK | FSF3_SYMLINK | FSF3_HOMOGENEOUS | FSF3_CANSETTIME);

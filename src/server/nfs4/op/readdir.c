@@ -404,6 +404,7 @@ rr_op_readdir(struct rr_nfs4_compound *c)
 	 * least an empty list must fit. */
 	work->maxcount =
 		(uint32_t)rr_min(args->maxcount, rr_nfs4_size_left(c) > 8 ? rr_nfs4_size_left(c) - 8 : 0);
+	work->maxcount = (uint32_t)rr_min(work->maxcount, rr_min(RR_VFS_LISTING_MAX, rr_nfs4_left(c)));
 	if (work->maxcount < sizeof(verifier4) + READDIR_END)
 		return NFS4ERR_TOOSMALL;
 	return rr_nfs4_gather(c, &c->current, &work->mask, readdir_gathered);
