@@ -3,6 +3,7 @@
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/gss/library.h"
 
@@ -72,9 +73,10 @@ rr_gss_reason(uint32_t major, uint32_t minor, struct rr_text *text)
 			return;
 		}
 	}
-	if (minor != 0)
-		reason_display(minor, GSS_C_MECH_CODE, line, sizeof(line));
-	else
+	reason_display(minor, GSS_C_MECH_CODE, line, sizeof(line));
+	/* Of a token that makes no sense, the minor status is nothing, or a number of the library's own that
+	 * stands for no error. */
+	if (minor == 0 || strcmp(line, "Success") == 0)
 		reason_display(major, GSS_C_GSS_CODE, line, sizeof(line));
 	/* The library has no words for statuses of which another machine has told the numbers alone. */
 	if (line[0] == '\0')
