@@ -7,7 +7,7 @@
 #include "base/checked.h"
 #include "fuse/fuse_private.h"
 
-/* A piece of which fewer octets came is sent after this time. */
+/* A piece of which fewer octets came is sent after this time, and one that was sent is committed. */
 #define BEHIND_AGE (1 * RR_SECOND)
 
 enum { BEHIND_AT_ONCE = 16, BEHIND_LEAST = 16 << 10 };
@@ -67,7 +67,7 @@ behind_piece_free(struct behind_piece *piece)
 	--*counts[piece->phase];
 	if (piece->phase == BEHIND_WRITTEN)
 		behind->octets_written -= piece->length;
-	fuse->behind -= piece->length;
+	fuse->behind -= sizeof(*piece) + piece->room;
 	rr_list_remove(&piece->link);
 	if (rr_list_empty(&behind->pieces))
 		rr_list_remove(&behind->of_fuse);
@@ -127,6 +127,7 @@ behind_piece_ended(struct behind_piece *piece, enum rr_vfs_status status)
 	if (piece->done < piece->length)
 		return true;
 	if (piece->again) {
+		behind->again = true;
 		piece->done = 0;
 		piece->again = write->stable == RR_VFS_UNSTABLE;
 		if (piece->again) {
@@ -321,6 +322,33 @@ behind_unthrottle(struct rr_fuse *fuse)
 	}
 }
 
+static void
+behind_time_set(struct rr_fuse_request *request, enum rr_vfs_status status)
+{
+	(void)status; /* nobody waits for it */
+	rr_fuse_request_end(request);
+}
+
+/* Sets the time of modification again, as pieces were written again. */
+static void
+behind_set_time(struct rr_fuse_node *node)
+{
+	struct rr_fuse *fuse = node->fuse;
+	struct rr_fuse_request *request = fuse->ends ? NULL : rr_fuse_request_new(fuse, 0, 0);
+	struct rr_vfs_setattr *setattr;
+
+	node->behind.again = false;
+	if (!request)
+		return;
+	rr_fuse_request_identify(request, node->behind.uid, node->behind.gid, 0);
+	request->node = rr_fuse_node_hold(node);
+	setattr = &RR_FUSE_ZERO(request)->setattr;
+	setattr->object = rr_fuse_node_object(node);
+	setattr->set.mask = RR_VFS_SET_MODIFY_TIME;
+	setattr->set.modify_time = node->behind.time;
+	rr_fuse_begin(request, RR_VFS_OP_SETATTR, behind_time_set);
+}
+
 /* Does what is to be done now for the pieces of a node, which must be held. */
 static void
 behind_go(struct rr_fuse_node *node)
@@ -338,6 +366,9 @@ behind_go(struct rr_fuse_node *node)
 	if (behind->waiting + behind->sent == 0) {
 		behind->all = false;
 		behind->end = 0;
+		if (behind->again && behind->has_time)
+			behind_set_time(node);
+		behind->again = false;
 	}
 	if (!rr_fuse_is_behind(behind))
 		behind->commits = false;
@@ -361,6 +392,7 @@ behind_piece_grow(struct behind_piece *piece, uint32_t size)
 	grown = env->realloc(env->ctx, piece->data, room);
 	if (!grown)
 		return false;
+	piece->node->fuse->behind += room - piece->room;
 	piece->data = grown;
 	piece->room = room;
 	return true;
@@ -395,6 +427,7 @@ behind_piece_new(struct rr_fuse_file *file, const struct rr_fuse_request *reques
 	piece->caller = request->caller;
 	memcpy(piece->groups, request->groups, sizeof(piece->groups));
 	piece->caller.groups = piece->groups;
+	fuse->behind += sizeof(*piece);
 	if (rr_list_empty(&file->node->behind.pieces))
 		rr_list_append(&fuse->behind_nodes, &file->node->behind.of_fuse);
 	rr_list_append(&file->node->behind.pieces, &piece->link);
@@ -422,7 +455,7 @@ rr_fuse_behind_take(struct rr_fuse_file *file, const struct rr_fuse_request *req
 	piece->length += length;
 	if (piece->offset + piece->length > file->node->behind.end)
 		file->node->behind.end = piece->offset + piece->length;
-	fuse->behind += length;
+	file->node->behind.has_time = false;
 	if (!rr_timer_armed(&fuse->age))
 		rr_loop_arm(fuse->loop, &fuse->age, BEHIND_AGE);
 	rr_fuse_node_hold(file->node);
@@ -460,9 +493,10 @@ rr_fuse_behind_drain(
 }
 
 void
-rr_fuse_behind_push(struct rr_fuse_node *node)
+rr_fuse_behind_push(struct rr_fuse_node *node, bool commit)
 {
-	node->behind.all = node->behind.commits = true;
+	node->behind.all = true;
+	node->behind.commits |= commit;
 	rr_fuse_node_hold(node);
 	behind_go(node);
 	rr_fuse_node_release(node);
@@ -491,12 +525,28 @@ behind_each(struct rr_fuse *fuse, bool all, void (*look)(struct rr_fuse_node *no
 static void
 behind_look(struct rr_fuse_node *node, bool all)
 {
+	uint64_t now = rr_loop_now(node->fuse->loop);
+
 	node->behind.all |= all;
 	node->behind.commits |= all;
 	node->behind.later = false;
-	rr_list_for_each (link, &node->behind.pieces)
-		rr_container(link, struct behind_piece, link)->later = false;
+	rr_list_for_each (link, &node->behind.pieces) {
+		struct behind_piece *piece = rr_container(link, struct behind_piece, link);
+
+		piece->later = false;
+		node->behind.commits |= piece->phase == BEHIND_WRITTEN && now - piece->since >= BEHIND_AGE;
+	}
 	behind_go(node);
+}
+
+void
+rr_fuse_behind_time(
+	struct rr_fuse_node *node, const struct rr_vfs_time *time, const struct rr_vfs_caller *caller)
+{
+	node->behind.has_time = true;
+	node->behind.time = *time;
+	node->behind.uid = caller->uid;
+	node->behind.gid = caller->gid;
 }
 
 bool

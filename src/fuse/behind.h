@@ -11,9 +11,11 @@
  * the server: when they are full, a second after they were begun, and when somebody wants them there (close,
  * fsync, reading, locks, attributes).
  *
- * A piece stays until the server has it on stable storage. RFC 1813, 4.8: "the client must compare the
- * verifier of COMMIT with that of each WRITE, and where they differ write the data again". An error is told
- * once, to the next write, close or fsync of the file.
+ * A piece stays until the server has it on stable storage, which a COMMIT brings about: for fsync at once,
+ * else a second after the piece was begun, so that close(2) waits for no disk. RFC 1813, 4.8: "the client
+ * must compare the verifier of COMMIT with that of each WRITE, and where they differ write the data again".
+ * The time of modification that a program has set meanwhile is set again behind that. An error is told once,
+ * to the next write, close or fsync of the file.
  *
  * Pieces that overlap are written one after the other, in the order of the programs.
  */
@@ -29,8 +31,13 @@ struct rr_fuse_behind {
 	uint64_t octets_written;
 	uint64_t end; /* of the file, with the pieces that are not at the server yet; 0: there are none */
 	int error;    /* an errno that nobody was told; 0: there is none */
-	bool all;     /* all pieces are to be sent, full or not */
+	/* The time of modification that was set when all was at the server, and who has set it. */
+	bool has_time;
+	struct rr_vfs_time time;
+	uint32_t uid, gid;
+	bool all; /* all pieces are to be sent, full or not */
 	bool commits;
+	bool again;             /* a piece was written again, as the server had lost it */
 	bool later;             /* the server was busy: no commit before the timer comes */
 	struct rr_list waiters; /* requests that wait until nothing is behind */
 	struct rr_fuse_commit *commit;
@@ -55,8 +62,12 @@ int rr_fuse_behind_error(struct rr_fuse_node *node);
 void rr_fuse_behind_drain(struct rr_fuse_request *request, struct rr_fuse_node *node, bool commit,
 	void (*then)(struct rr_fuse_request *request, enum rr_vfs_status status));
 
-/* Begins to bring all of the node to stable storage. */
-void rr_fuse_behind_push(struct rr_fuse_node *node);
+/* Begins to bring all of the node to the server; commit: and to stable storage there. */
+void rr_fuse_behind_push(struct rr_fuse_node *node, bool commit);
+
+/* Takes note that the caller has set the time of modification of a node. */
+void rr_fuse_behind_time(
+	struct rr_fuse_node *node, const struct rr_vfs_time *time, const struct rr_vfs_caller *caller);
 
 /* Tells whether anything of the node is behind. */
 static inline bool

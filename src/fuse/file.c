@@ -28,7 +28,7 @@ rr_fuse_file_find(const struct rr_fuse *fuse, uint64_t number, const struct rr_f
 	struct rr_map_link *link = rr_map_find(&fuse->files.map, number);
 	struct rr_fuse_file *file = link ? rr_container(link, struct rr_fuse_file, link) : NULL;
 
-	return file && file->node == node ? file : NULL;
+	return file && file->node == node && !file->closed ? file : NULL;
 }
 
 struct rr_fuse_file *
@@ -41,6 +41,24 @@ rr_fuse_file_with(const struct rr_fuse_node *node, uint32_t access)
 			return file;
 	}
 	return NULL;
+}
+
+bool
+rr_fuse_file_is_open(const struct rr_fuse_node *node)
+{
+	rr_list_for_each (link, &node->files)
+		if (!rr_container(link, struct rr_fuse_file, of_node)->closed)
+			return true;
+	return false;
+}
+
+void
+rr_fuse_file_close(struct rr_fuse_file *file)
+{
+	file->closed = true;
+	if (file->node->silly && !rr_fuse_file_is_open(file->node))
+		rr_fuse_silly_remove(file->node);
+	rr_fuse_file_release(file);
 }
 
 struct rr_fuse_file *
@@ -66,7 +84,5 @@ rr_fuse_file_release(struct rr_fuse_file *file)
 	rr_vfs_close(fuse->config.vfs, file->open, NULL);
 	rr_free(fuse->env, file->listing);
 	rr_free(fuse->env, file);
-	if (rr_list_empty(&node->files) && node->silly)
-		rr_fuse_silly_remove(node);
 	rr_fuse_node_release(node);
 }

@@ -42,6 +42,7 @@ struct rr_fuse_file {
 	uint64_t number;
 	uint32_t holders;
 	uint32_t access; /* RR_VFS_SHARE_*; 0: a directory */
+	bool closed;     /* the kernel has released it */
 	struct rr_vfs_open *open;
 	struct rr_fuse_listing *listing;
 };
@@ -58,6 +59,10 @@ struct rr_fuse_file *rr_fuse_file_find(
 	const struct rr_fuse *fuse, uint64_t number, const struct rr_fuse_node *node);
 /* Finds a file of the node that was opened with this access; NULL: there is none. */
 struct rr_fuse_file *rr_fuse_file_with(const struct rr_fuse_node *node, uint32_t access);
+/* Tells whether the kernel has a file of the node. */
+bool rr_fuse_file_is_open(const struct rr_fuse_node *node);
+/* The kernel has released the file. */
+void rr_fuse_file_close(struct rr_fuse_file *file);
 struct rr_fuse_file *rr_fuse_file_hold(struct rr_fuse_file *file);
 /* With the last holder, the open of the storage is closed. file may be NULL. */
 void rr_fuse_file_release(struct rr_fuse_file *file);

@@ -375,7 +375,7 @@ fuse_close(struct rr_fuse *fuse)
 			rr_fuse_unlock_all(rr_container(link, struct rr_fuse_node, by_number));
 	for (uint32_t i = 0; fuse->files.map.buckets && i <= fuse->files.map.mask; i++)
 		while (fuse->files.map.buckets[i])
-			rr_fuse_file_release(
+			rr_fuse_file_close(
 				rr_container(fuse->files.map.buckets[i], struct rr_fuse_file, link));
 }
 

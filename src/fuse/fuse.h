@@ -14,9 +14,9 @@
  *   request   what the kernel asks, until it is answered: request.h
  *   behind    the octets that were written and are not yet at the server, or not yet stable there: behind.h
  *
- * Consistency is close-to-open: what was written is at the server, and stable, when close(2) returns, and
- * open(2) asks the server whether the file has changed. Attributes and names are kept by the kernel for the
- * times of the configuration.
+ * Consistency is close-to-open: what was written is at the server when close(2) returns, and open(2) asks the
+ * server whether the file has changed. Attributes and names are kept by the kernel for the times of the
+ * configuration.
  *
  * A mount belongs to the loop of its provider, and to that thread.
  */

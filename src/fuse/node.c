@@ -61,18 +61,34 @@ node_same(const struct rr_vfs_id *a, const struct rr_vfs_id *b)
 	       a->birth == b->birth;
 }
 
+static bool
+node_has_handle(const struct rr_fuse_node *node, const struct rr_vfs_handle *handle)
+{
+	return node->handle.length == handle->length &&
+	       memcmp(node->handle.data, handle->data, handle->length) == 0;
+}
+
+/* One object may have several handles. But where the server tells no birth, another handle may be that of a
+ * new object, which has got the number of a removed one; and what is behind of that one must not be written
+ * there. */
 struct rr_fuse_node *
-rr_fuse_node_of(const struct rr_fuse_nodes *nodes, const struct rr_vfs_attributes *attributes)
+rr_fuse_node_of(const struct rr_fuse_nodes *nodes, const struct rr_vfs_handle *handle,
+	const struct rr_vfs_attributes *attributes)
 {
 	struct rr_map_link *link = rr_map_find(&nodes->by_id, node_key(&attributes->id));
+	struct rr_fuse_node *other = NULL;
 
 	for (; link; link = rr_map_next(link)) {
 		struct rr_fuse_node *node = rr_container(link, struct rr_fuse_node, by_id);
 
-		if (node->type == attributes->type && node_same(&node->id, &attributes->id))
+		if (node->type != attributes->type || !node_same(&node->id, &attributes->id))
+			continue;
+		if (node_has_handle(node, handle))
 			return node;
+		if (node->id.birth != 0 || node->holders == 0)
+			other = node;
 	}
-	return NULL;
+	return other;
 }
 
 struct rr_fuse_node *
@@ -80,10 +96,9 @@ rr_fuse_node_make(
 	struct rr_fuse *fuse, const struct rr_vfs_handle *handle, const struct rr_vfs_attributes *attributes)
 {
 	struct rr_fuse_nodes *nodes = &fuse->nodes;
-	struct rr_fuse_node *node = rr_fuse_node_of(nodes, attributes);
+	struct rr_fuse_node *node = rr_fuse_node_of(nodes, handle, attributes);
 
-	/* One object may have several handles. The newest of them is used, unless a call has the one before.
-	 */
+	/* The newest handle is used, unless a call has the one before. */
 	if (node) {
 		if (node->holders == 0)
 			node->handle = *handle;

@@ -48,8 +48,8 @@ void rr_fuse_nodes_end(struct rr_fuse_nodes *nodes);
 /* Finds the node of the number; NULL: there is none. */
 struct rr_fuse_node *rr_fuse_node_find(const struct rr_fuse_nodes *nodes, uint64_t number);
 /* Finds the node of an object that the server has told; NULL: there is none. */
-struct rr_fuse_node *rr_fuse_node_of(
-	const struct rr_fuse_nodes *nodes, const struct rr_vfs_attributes *attributes);
+struct rr_fuse_node *rr_fuse_node_of(const struct rr_fuse_nodes *nodes, const struct rr_vfs_handle *handle,
+	const struct rr_vfs_attributes *attributes);
 /* The same, and makes the node where there is none. NULL: there is no memory. */
 struct rr_fuse_node *rr_fuse_node_make(
 	struct rr_fuse *fuse, const struct rr_vfs_handle *handle, const struct rr_vfs_attributes *attributes);

@@ -105,7 +105,10 @@ data_write_begin(struct rr_fuse_request *request, enum rr_vfs_status status)
 		return;
 	}
 	if (fuse->behind >= fuse->config.behind_max) {
-		rr_fuse_behind_push(request->node);
+		if (rr_list_empty(&fuse->throttled))
+			rr_fuse_behind_look(fuse, true);
+		else
+			rr_fuse_behind_push(request->node, true);
 		if (fuse->behind >= fuse->config.behind_max) {
 			rr_fuse_wait(request, &fuse->throttled, data_write_begin);
 			return;
@@ -195,7 +198,8 @@ data_fallocate_begin(struct rr_fuse_request *request, enum rr_vfs_status status)
 	rr_fuse_begin(request, in->mode ? RR_VFS_OP_DEALLOCATE : RR_VFS_OP_ALLOCATE, rr_fuse_answer_status);
 }
 
-/* RFC 7862, 15.1 and 15.4: space can be reserved, and a hole made; nothing else of fallocate(2). */
+/* RFC 7862, 15.1 and 15.4: space can be reserved, and a hole made; nothing else of fallocate(2). What was
+ * written before is stable first, so that nothing of it is ever written again into the hole. */
 void
 rr_fuse_op_fallocate(struct rr_fuse_request *request)
 {
@@ -204,7 +208,7 @@ rr_fuse_op_fallocate(struct rr_fuse_request *request)
 	if (in->mode != 0 && in->mode != (FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE))
 		rr_fuse_answer(request, EOPNOTSUPP, NULL, 0);
 	else if (data_file(request, in->fh, RR_VFS_SHARE_WRITE))
-		rr_fuse_behind_drain(request, request->node, false, data_fallocate_begin);
+		rr_fuse_behind_drain(request, request->node, true, data_fallocate_begin);
 }
 
 /* Answers when what was copied is stable; where the server has lost it, the program sees the error of a disk.

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <linux/fuse.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "fuse/fuse_private.h"
@@ -57,8 +58,12 @@ rr_fuse_op_getattr(struct rr_fuse_request *request)
 static void
 object_setattr_done(struct rr_fuse_request *request, enum rr_vfs_status status)
 {
+	const struct rr_vfs_set *set = &request->vfs.setattr.set;
 	const struct rr_vfs_known *after = &request->vfs.setattr.change.after;
 	struct rr_vfs_attributes attributes = after->attributes;
+
+	if (status == RR_VFS_OK && set->mask & RR_VFS_SET_MODIFY_TIME)
+		rr_fuse_behind_time(request->node, &set->modify_time, &request->caller);
 
 	if (status != RR_VFS_OK) {
 		rr_fuse_answer_status(request, status);
@@ -117,11 +122,15 @@ object_setattr_begin(struct rr_fuse_request *request, enum rr_vfs_status status)
 	rr_fuse_begin(request, RR_VFS_OP_SETATTR, object_setattr_done);
 }
 
-/* What was written before is stable before times are set: no later WRITE changes them. */
+/* What was written before is at the server before times are set, so that no later WRITE changes them. It is
+ * stable before a size is set, and before bits that a WRITE clears, as it may have to be written again. */
 void
 rr_fuse_op_setattr(struct rr_fuse_request *request)
 {
-	rr_fuse_behind_drain(request, request->node, true, object_setattr_begin);
+	const struct fuse_setattr_in *in = RR_FUSE_ARGS_AS(request, fuse_setattr_in);
+	bool stable = in->valid & FATTR_SIZE || (in->valid & FATTR_MODE && in->mode & (S_ISUID | S_ISGID));
+
+	rr_fuse_behind_drain(request, request->node, stable, object_setattr_begin);
 }
 
 static void

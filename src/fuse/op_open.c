@@ -189,7 +189,7 @@ rr_fuse_op_create(struct rr_fuse_request *request)
 	rr_fuse_begin(request, RR_VFS_OP_CREATE, open_create_made);
 }
 
-/* Answers when all that was written is stable, with the error that some of it has met. */
+/* Answers with the error that something of what was written has met. */
 static void
 open_flush_done(struct rr_fuse_request *request, enum rr_vfs_status status)
 {
@@ -201,11 +201,12 @@ open_flush_done(struct rr_fuse_request *request, enum rr_vfs_status status)
 	rr_fuse_answer(request, error, NULL, 0);
 }
 
-/* FUSE_FLUSH, which is close(2) of each descriptor of the file, and FUSE_FSYNC. */
+/* FUSE_FLUSH, which is close(2) of each descriptor of the file: others that open it find what was written;
+ * and FUSE_FSYNC: it is stable. */
 void
 rr_fuse_op_flush(struct rr_fuse_request *request)
 {
-	rr_fuse_behind_drain(request, request->node, true, open_flush_done);
+	rr_fuse_behind_drain(request, request->node, request->opcode == FUSE_FSYNC, open_flush_done);
 }
 
 /* The last descriptor has gone. What mmap(2) has written after close(2) is brought to the server. */
@@ -219,8 +220,8 @@ rr_fuse_op_release(struct rr_fuse_request *request)
 		if (in->release_flags & FUSE_RELEASE_FLOCK_UNLOCK)
 			rr_fuse_unlock_owner(request->node, in->lock_owner, true);
 		if (rr_fuse_is_behind(&request->node->behind))
-			rr_fuse_behind_push(request->node);
-		rr_fuse_file_release(file);
+			rr_fuse_behind_push(request->node, false);
+		rr_fuse_file_close(file);
 	}
 	rr_fuse_answer(request, 0, NULL, 0);
 }

@@ -16,7 +16,7 @@ silly_renamed(struct rr_fuse_request *request, enum rr_vfs_status status)
 	if (status != RR_VFS_OK) {
 		rr_free(request->fuse->env, node->silly);
 		node->silly = NULL;
-	} else if (rr_list_empty(&node->files)) {
+	} else if (!rr_fuse_file_is_open(node)) {
 		rr_fuse_silly_remove(node);
 	}
 	rr_fuse_node_release(node);
@@ -32,10 +32,11 @@ silly_found(struct rr_fuse_request *request, enum rr_vfs_status status)
 	const struct rr_vfs_object directory = lookup->directory;
 	const struct rpcrdma_bytes name = lookup->name;
 	struct rr_fuse_node *node =
-		status == RR_VFS_OK ? rr_fuse_node_of(&fuse->nodes, &lookup->attributes) : NULL;
+		status == RR_VFS_OK ? rr_fuse_node_of(&fuse->nodes, &lookup->handle, &lookup->attributes)
+				    : NULL;
 	struct rr_vfs_rename *rename;
 
-	if (!node || rr_list_empty(&node->files) || node->type != RR_VFS_FILE ||
+	if (!node || !rr_fuse_file_is_open(node) || node->type != RR_VFS_FILE ||
 		lookup->attributes.links > 1 || node->silly) {
 		request->looked(request, RR_VFS_OK);
 		return;

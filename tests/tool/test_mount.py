@@ -122,6 +122,11 @@ def small_writes(here, there):
     want = b"".join(bytes([i % 251]) * 4096 for i in range(512))
     at = 4096 * 3 + 100
     assert got(f"{there}/gathered") == want[:at] + b"ovOVER" + want[at + 6:]
+    # What was closed is no open file, although it is not stable yet: it is removed by its name.
+    os.mkdir(f"{here}/short")
+    put(f"{here}/short/lived", b"x" * 9000)
+    os.remove(f"{here}/short/lived")
+    os.rmdir(f"{here}/short")
 
 
 def names(here, there):

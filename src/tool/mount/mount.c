@@ -20,8 +20,10 @@
 #include "tool/serve/serve.h"
 #include "vfs/door.h"
 
-/* For so long, a mount that is ended by a signal may take to bring what was written to the server. */
-#define MOUNT_DRAIN (5 * RR_SECOND)
+/* For so long, what was written may take to reach stable storage: of a mount that is ended by a signal, and
+ * of one that was unmounted, where all that programs have closed is at the server. */
+#define MOUNT_DRAIN  (5 * RR_SECOND)
+#define MOUNT_COMMIT (60 * RR_SECOND)
 
 /* A mount that is being made or served. */
 struct mount_run {
@@ -238,14 +240,16 @@ mount_detach(struct mount_run *run)
 	run->pipe = -1;
 }
 
-/* A signal ends the mount: what was written is brought to the server, as far as it answers in time. */
+/* The mount ends: what was written is brought to stable storage, as far as the server answers in time. A
+ * signal ends that, too. */
 static void
 mount_drain(struct mount_run *run)
 {
-	uint64_t until = rr_now(&rr_env_system) + MOUNT_DRAIN, now = rr_now(&rr_env_system);
+	bool signalled = rr_tool_interrupted(NULL);
+	uint64_t now = rr_now(&rr_env_system), until = now + (signalled ? MOUNT_DRAIN : MOUNT_COMMIT);
 	struct rr_text text;
 
-	while (!run->ended && now < until && !rr_fuse_drain(run->fuse)) {
+	while (now < until && !rr_fuse_drain(run->fuse) && (signalled || !rr_tool_interrupted(NULL))) {
 		if (rr_loop_turn(run->engine->loop, (int64_t)(until - now)) < 0)
 			break;
 		now = rr_now(&rr_env_system);
