@@ -96,7 +96,7 @@ open_tick(struct rr_timer *timer)
 static int
 open_v3(struct rpcrdma_nfs *nfs)
 {
-	int error = open_greet(nfs, &rr_v3_program);
+	int error = open_greet(nfs, &rr_nfs_v3_program);
 
 	if (!error)
 		error = rr_nfs_mount(nfs);
@@ -380,7 +380,7 @@ rpcrdma_nfs_close(struct rpcrdma_nfs *nfs)
 		rr_v4_leave(nfs->v4, RR_NFS_CLEANING_TIME);
 	rr_v4_free(nfs->v4);
 	if (nfs->gss && nfs->client && !rr_loop_calls_back(engine->loop))
-		rr_gss_client_leave(nfs->gss, nfs->client, nfs->v4 ? &rr_v4_program : &rr_v3_program,
+		rr_gss_client_leave(nfs->gss, nfs->client, nfs->v4 ? &rr_v4_program : &rr_nfs_v3_program,
 			RR_NFS_CLEANING_TIME);
 	rr_client_free(nfs->client);
 	rr_gss_client_free(nfs->gss);

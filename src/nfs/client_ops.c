@@ -1,23 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "nfs/client_private.h"
 
-#include <string.h>
-
 /* This file has functions that each make one call and wait for it, for walks along paths. */
 
 int
 rr_nfs_getattr(
 	struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *handle, struct rpcrdma_nfs_object *object)
 {
-	GETATTR3args args = { .object = rr_nfs_fh(handle) };
-	struct rr_nfs_found result;
-	int error = rr_nfs_call(nfs, NFSPROC3_GETATTR, &args, &result);
-
-	if (error)
-		return error;
-	object->handle = *handle;
-	rr_nfs_object_describe(object, &result.attributes);
-	return 0;
+	object->size = sizeof(*object);
+	return rpcrdma_nfs_stat(nfs, handle, object, NULL);
 }
 
 int
@@ -43,27 +34,5 @@ rr_nfs_lookup(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *director
 int
 rr_nfs_readlink(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *handle, char *target)
 {
-	READLINK3args args = { .symlink = rr_nfs_fh(handle) };
-	READLINK3res result;
-	/* The target is small, and Linux's servers use a Write chunk for it wrongly, so it may come in a
-	 * Reply chunk. */
-	struct rr_call call = {
-		.proc = NFSPROC3_READLINK,
-		.args = &args,
-		.result = &result,
-		.reply_max = RR_NFS_PATH,
-		.keep = nfs->keep,
-		.keep_size = sizeof(nfs->keep),
-	};
-	struct rpcrdma_bytes data;
-	int error = rr_nfs_call_with(nfs, &call);
-
-	if (error)
-		return error;
-	data = result.u.resok.data;
-	if (data.length == 0 || data.length >= RR_NFS_PATH || memchr(data.data, 0, data.length))
-		return rr_nfs_fail(nfs, -RPCRDMA_ERR_PEER, "the symbolic link has a target that is no path");
-	memcpy(target, data.data, data.length);
-	target[data.length] = '\0';
-	return 0;
+	return rpcrdma_nfs_readlink(nfs, handle, target, RR_NFS_PATH, NULL);
 }

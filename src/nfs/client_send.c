@@ -9,7 +9,8 @@
 static void
 send_3(struct rpcrdma_nfs *nfs, struct rr_call *call)
 {
-	call->program = &rr_v3_program;
+	if (!call->program)
+		call->program = &rr_nfs_v3_program;
 	if (call->timeout == 0) {
 		call->timeout = nfs->config.rpc.retry;
 		call->silence = true;

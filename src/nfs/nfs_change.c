@@ -22,27 +22,14 @@ rr_nfs_change_take(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_changes *th
 	return error ? error : rr_nfs_change_set(nfs, &mine, set);
 }
 
-int
-rr_nfs_change_new(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory, const char *name,
-	const struct rpcrdma_nfs_then *then, struct rr_nfs_pending **result)
-{
-	struct rr_nfs_pending *pending;
-	int error = rr_nfs_pending_on(nfs, directory, then, &pending);
-
-	if (error)
-		return error;
-	error = rr_nfs_pending_name(pending, 0, name);
-	if (error)
-		return rr_nfs_pending_drop(pending, error);
-	*result = pending;
-	return 0;
-}
-
 diropargs3
 rr_nfs_change_where(struct rr_nfs_pending *pending, unsigned number)
 {
 	return (diropargs3){ rr_nfs_fh(&pending->handles[number]), rr_nfs_string(pending->names[number]) };
 }
+
+static const struct rr_nfs_work change_setattr = { RR_VFS_OP_SETATTR, 1, &rr_v3_work_setattr,
+	&rr_v4_work_setattr };
 
 int
 rpcrdma_nfs_change(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *handle,
@@ -53,10 +40,10 @@ rpcrdma_nfs_change(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *han
 
 	if (error)
 		return error;
-	pending->args.setattr = (struct rr_nfs_setattr_args){ .object = rr_nfs_fh(&pending->handles[0]) };
-	error = rr_nfs_change_take(nfs, changes, &pending->args.setattr.set, 0);
+	pending->op.setattr = (struct rr_vfs_setattr){ 0 };
+	error = rr_nfs_change_take(nfs, changes, &pending->op.setattr.set, 0);
 	return error ? rr_nfs_pending_drop(pending, error)
-		     : rr_nfs_pending_start(pending, NFSPROC3_SETATTR, then);
+		     : rr_nfs_pending_begin(pending, &change_setattr, then);
 }
 
 /* ---- Making ---- */
@@ -102,7 +89,7 @@ change_make(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory,
 	struct rpcrdma_nfs_object *object, const struct rpcrdma_nfs_then *then,
 	struct rr_nfs_pending **result)
 {
-	int error = object ? rr_nfs_change_new(nfs, directory, name, then, result) : -RPCRDMA_ERR_INVAL;
+	int error = object ? rr_nfs_pending_named(nfs, directory, name, then, result) : -RPCRDMA_ERR_INVAL;
 
 	if (error)
 		return error;

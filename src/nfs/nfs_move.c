@@ -27,40 +27,45 @@ move_renamed_before(struct rr_nfs_pending *pending, int status)
 	return PENDING_GOES_ON;
 }
 
-int
-rpcrdma_nfs_remove(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory, const char *name,
-	const struct rpcrdma_nfs_then *then)
+static const struct rr_nfs_work move_remove = { RR_VFS_OP_REMOVE, 1, &rr_v3_work_remove, &rr_v4_work_remove };
+static const struct rr_nfs_work move_rmdir = { RR_VFS_OP_REMOVE, 1, &rr_v3_work_rmdir, &rr_v4_work_remove };
+
+static int
+move_take_away(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory, const char *name,
+	enum rr_vfs_remove_what what, const struct rpcrdma_nfs_then *then)
 {
 	struct rr_nfs_pending *pending;
-	int error = rr_nfs_change_new(nfs, directory, name, then, &pending);
+	int error = rr_nfs_pending_named(nfs, directory, name, then, &pending);
 
 	if (error)
 		return error;
 	pending->repeated = move_gone_before;
-	pending->args.remove = (REMOVE3args){ rr_nfs_change_where(pending, 0) };
-	return rr_nfs_pending_start(pending, NFSPROC3_REMOVE, then);
+	pending->op.remove = (struct rr_vfs_remove){ .name = rr_nfs_string(pending->names[0]), .what = what };
+	return rr_nfs_pending_begin(pending, what == RR_VFS_REMOVE_FILE ? &move_remove : &move_rmdir, then);
+}
+
+int
+rpcrdma_nfs_remove(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory, const char *name,
+	const struct rpcrdma_nfs_then *then)
+{
+	return move_take_away(nfs, directory, name, RR_VFS_REMOVE_FILE, then);
 }
 
 int
 rpcrdma_nfs_rmdir(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory, const char *name,
 	const struct rpcrdma_nfs_then *then)
 {
-	struct rr_nfs_pending *pending;
-	int error = rr_nfs_change_new(nfs, directory, name, then, &pending);
-
-	if (error)
-		return error;
-	pending->repeated = move_gone_before;
-	pending->args.rmdir = (RMDIR3args){ rr_nfs_change_where(pending, 0) };
-	return rr_nfs_pending_start(pending, NFSPROC3_RMDIR, then);
+	return move_take_away(nfs, directory, name, RR_VFS_REMOVE_DIRECTORY, then);
 }
+
+static const struct rr_nfs_work move_rename = { RR_VFS_OP_RENAME, 2, &rr_v3_work_rename, &rr_v4_work_rename };
 
 int
 rpcrdma_nfs_rename(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *from, const char *from_name,
 	const struct rpcrdma_nfs_handle *to, const char *to_name, const struct rpcrdma_nfs_then *then)
 {
 	struct rr_nfs_pending *pending;
-	int error = to ? rr_nfs_change_new(nfs, from, from_name, then, &pending) : -RPCRDMA_ERR_INVAL;
+	int error = to ? rr_nfs_pending_named(nfs, from, from_name, then, &pending) : -RPCRDMA_ERR_INVAL;
 
 	if (error)
 		return error;
@@ -69,19 +74,17 @@ rpcrdma_nfs_rename(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *fro
 	if (error)
 		return rr_nfs_pending_drop(pending, error);
 	pending->repeated = move_renamed_before;
-	pending->args.rename =
-		(RENAME3args){ rr_nfs_change_where(pending, 0), rr_nfs_change_where(pending, 1) };
-	return rr_nfs_pending_start(pending, NFSPROC3_RENAME, then);
+	pending->op.rename = (struct rr_vfs_rename){ .old_name = rr_nfs_string(pending->names[0]),
+		.new_name = rr_nfs_string(pending->names[1]) };
+	return rr_nfs_pending_begin(pending, &move_rename, then);
 }
 
-/* Sends GETATTR of the object with this handle; take handles the result. Returns PENDING_GOES_ON. */
+/* Sends GETATTR of pending->handles[number]; take handles the result. Returns PENDING_GOES_ON. */
 static int
-move_getattr(struct rr_nfs_pending *pending, const struct rpcrdma_nfs_handle *handle,
-	int (*take)(struct rr_nfs_pending *pending))
+move_getattr(struct rr_nfs_pending *pending, unsigned number, int (*take)(struct rr_nfs_pending *pending))
 {
+	rr_nfs_pending_getattr(pending, number);
 	pending->take = take;
-	pending->args.getattr = (GETATTR3args){ rr_nfs_fh(handle) };
-	rr_nfs_pending_call(pending, NFSPROC3_GETATTR);
 	return PENDING_GOES_ON;
 }
 
@@ -90,7 +93,7 @@ move_getattr(struct rr_nfs_pending *pending, const struct rpcrdma_nfs_handle *ha
 static int
 move_take_file(struct rr_nfs_pending *pending)
 {
-	const struct rr_vfs_id *name = &pending->id, *file = &pending->result.found.attributes.vfs.id;
+	const struct rr_vfs_id *name = &pending->id, *file = &pending->op.getattr.attributes.id;
 
 	return name->fsid[0] == file->fsid[0] && name->fsid[1] == file->fsid[1] &&
 			       name->number == file->number
@@ -103,8 +106,8 @@ move_take_file(struct rr_nfs_pending *pending)
 static int
 move_take_found(struct rr_nfs_pending *pending)
 {
-	pending->id = pending->result.found.attributes.vfs.id;
-	return move_getattr(pending, &pending->handles[1], move_take_file);
+	pending->id = pending->op.getattr.attributes.id;
+	return move_getattr(pending, 0, move_take_file);
 }
 
 /* Handles the result of the LOOKUP that move_linked_before() sent. If the name is now that of the same file,
@@ -114,13 +117,13 @@ move_take_found(struct rr_nfs_pending *pending)
 static int
 move_take_linked(struct rr_nfs_pending *pending)
 {
-	const struct rpcrdma_nfs_handle *found = &pending->handles[0], *file = &pending->handles[1];
+	const struct rpcrdma_nfs_handle *file = &pending->handles[0], *found = &pending->handles[1];
 
-	if (!rr_nfs_handle_set(&pending->handles[0], pending->result.found.handle))
+	if (!rr_nfs_handle_set(&pending->handles[1], pending->result.found.handle))
 		return pending->status;
 	if (found->length == file->length && memcmp(found->data, file->data, file->length) == 0)
 		return 0;
-	return move_getattr(pending, found, move_take_found);
+	return move_getattr(pending, 1, move_take_found);
 }
 
 /* Handles the status of a LINK that was sent twice. If the name exists, the call may itself have made the
@@ -131,22 +134,27 @@ move_linked_before(struct rr_nfs_pending *pending, int status)
 	if (status != NFS3ERR_EXIST)
 		return status;
 	pending->status = status;
-	rr_nfs_pending_lookup(pending, 0);
+	rr_nfs_pending_lookup(pending, 1);
 	pending->take = move_take_linked;
 	return PENDING_GOES_ON;
 }
+
+static const struct rr_nfs_work move_link = { RR_VFS_OP_LINK, 2, &rr_v3_work_link, &rr_v4_work_link };
 
 int
 rpcrdma_nfs_link(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *file,
 	const struct rpcrdma_nfs_handle *directory, const char *name, const struct rpcrdma_nfs_then *then)
 {
 	struct rr_nfs_pending *pending;
-	int error = file ? rr_nfs_change_new(nfs, directory, name, then, &pending) : -RPCRDMA_ERR_INVAL;
+	int error = directory ? rr_nfs_pending_on(nfs, file, then, &pending) : -RPCRDMA_ERR_INVAL;
 
 	if (error)
 		return error;
-	pending->handles[1] = *file;
+	pending->handles[1] = *directory;
+	error = rr_nfs_pending_name(pending, 1, name);
+	if (error)
+		return rr_nfs_pending_drop(pending, error);
 	pending->repeated = move_linked_before;
-	pending->args.link = (LINK3args){ rr_nfs_fh(&pending->handles[1]), rr_nfs_change_where(pending, 0) };
-	return rr_nfs_pending_start(pending, NFSPROC3_LINK, then);
+	pending->op.link = (struct rr_vfs_link){ .name = rr_nfs_string(pending->names[1]) };
+	return rr_nfs_pending_begin(pending, &move_link, then);
 }

@@ -12,9 +12,8 @@
  * caller gave one. If the object is not of the type pending->type (0: any type), returns NFS3ERR_EXIST: then
  * the call that found the name in use had not made the object itself. */
 static int
-name_give(struct rr_nfs_pending *pending)
+name_give(struct rr_nfs_pending *pending, const struct rr_nfs_attributes *attributes)
 {
-	const struct rr_nfs_attributes *attributes = &pending->result.found.attributes;
 	struct rpcrdma_nfs_object object = { .handle = pending->handles[0] };
 
 	if (pending->type && attributes->vfs.type != pending->type)
@@ -23,6 +22,33 @@ name_give(struct rr_nfs_pending *pending)
 	if (!pending->object || rr_nfs_object_give(pending->object, &object))
 		return 0;
 	return rr_nfs_fail(pending->nfs, -RPCRDMA_ERR_INVAL, "the object's size is less than it ever was");
+}
+
+/* Handles the result of GETATTR: passes the object to the caller. */
+static int
+name_take_attributes(struct rr_nfs_pending *pending)
+{
+	struct rr_nfs_attributes attributes = { .vfs = pending->op.getattr.attributes };
+
+	if (pending->nfs->v4) {
+		attributes.owner = pending->job.v4.owner;
+		attributes.group = pending->job.v4.group;
+	} else {
+		attributes.vfs.change = 0;
+	}
+	return name_give(pending, &attributes);
+}
+
+static const struct rr_nfs_work name_getattr = { RR_VFS_OP_GETATTR, 1, &rr_v3_work_getattr,
+	&rr_v4_work_getattr };
+
+void
+rr_nfs_pending_getattr(struct rr_nfs_pending *pending, unsigned number)
+{
+	pending->first = number;
+	pending->take = name_take_attributes;
+	pending->op.getattr = (struct rr_vfs_getattr){ 0 };
+	rr_nfs_pending_ask(pending, &name_getattr);
 }
 
 /* Handles the result of LOOKUP: passes the object to the caller. If the server did not send the attributes,
@@ -35,10 +61,8 @@ name_take_found(struct rr_nfs_pending *pending)
 	if (!rr_nfs_handle_set(&pending->handles[0], found->handle))
 		return rr_nfs_fail(pending->nfs, -RPCRDMA_ERR_PEER, "the server gave an empty file handle");
 	if (found->known)
-		return name_give(pending);
-	pending->take = name_give;
-	pending->args.getattr = (GETATTR3args){ rr_nfs_fh(&pending->handles[0]) };
-	rr_nfs_pending_call(pending, NFSPROC3_GETATTR);
+		return name_give(pending, &found->attributes);
+	rr_nfs_pending_getattr(pending, 0);
 	return PENDING_GOES_ON;
 }
 
@@ -58,7 +82,7 @@ rpcrdma_nfs_lookup(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *dir
 	struct rpcrdma_nfs_object *object, const struct rpcrdma_nfs_then *then)
 {
 	struct rr_nfs_pending *pending;
-	int error = object ? rr_nfs_change_new(nfs, directory, name, then, &pending) : -RPCRDMA_ERR_INVAL;
+	int error = object ? rr_nfs_pending_named(nfs, directory, name, then, &pending) : -RPCRDMA_ERR_INVAL;
 
 	if (error)
 		return error;
@@ -77,17 +101,18 @@ rpcrdma_nfs_stat(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *handl
 	if (error)
 		return error;
 	pending->object = object;
-	pending->take = name_give;
-	pending->args.getattr = (GETATTR3args){ rr_nfs_fh(&pending->handles[0]) };
-	return rr_nfs_pending_start(pending, NFSPROC3_GETATTR, then);
+	rr_nfs_pending_getattr(pending, 0);
+	return rr_nfs_pending_wait(pending, then);
 }
 
 static int
 name_take_rights(struct rr_nfs_pending *pending)
 {
-	*pending->granted = pending->result.access.u.resok.access & pending->args.access.access;
+	*pending->granted = pending->op.access.granted;
 	return 0;
 }
+
+static const struct rr_nfs_work name_access = { RR_VFS_OP_ACCESS, 1, &rr_v3_work_access, &rr_v4_work_access };
 
 int
 rpcrdma_nfs_access(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *handle, uint32_t asked,
@@ -96,15 +121,15 @@ rpcrdma_nfs_access(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *han
 	struct rr_nfs_pending *pending;
 	int error = granted ? rr_nfs_pending_on(nfs, handle, then, &pending) : -RPCRDMA_ERR_INVAL;
 
-	_Static_assert((int)RPCRDMA_NFS_MAY_READ == (int)ACCESS3_READ &&
-			       (int)RPCRDMA_NFS_MAY_EXECUTE == (int)ACCESS3_EXECUTE,
+	_Static_assert((int)RPCRDMA_NFS_MAY_READ == (int)RR_VFS_MAY_READ &&
+			       (int)RPCRDMA_NFS_MAY_EXECUTE == (int)RR_VFS_MAY_EXECUTE,
 		"the same bits");
 	if (error)
 		return error;
 	pending->granted = granted;
 	pending->take = name_take_rights;
-	pending->args.access = (ACCESS3args){ rr_nfs_fh(&pending->handles[0]), asked };
-	return rr_nfs_pending_start(pending, NFSPROC3_ACCESS, then);
+	pending->op.access = (struct rr_vfs_access){ .asked = asked };
+	return rr_nfs_pending_begin(pending, &name_access, then);
 }
 
 /* Finds an object by the function `walk`, and copies it to the caller's structure. */
@@ -142,20 +167,22 @@ rr_nfs_find(struct rpcrdma_nfs *nfs, const char *path, bool follow, struct rpcrd
 static int
 name_take_space(struct rr_nfs_pending *pending)
 {
-	const FSSTAT3resok *ok = &pending->result.fsstat.u.resok;
+	const struct rr_vfs_statfs *statfs = &pending->op.statfs;
 	const struct rpcrdma_nfs_space mine = {
-		.total = ok->tbytes,
-		.free = ok->fbytes,
-		.available = ok->abytes,
-		.files = ok->tfiles,
-		.files_free = ok->ffiles,
-		.files_left = ok->afiles,
+		.total = statfs->octets,
+		.free = statfs->octets_free,
+		.available = statfs->octets_for_all,
+		.files = statfs->files,
+		.files_free = statfs->files_free,
+		.files_left = statfs->files_for_all,
 	};
 
 	if (rr_config_give(pending->space, &mine, sizeof(mine), sizeof(mine)) == 0)
 		return 0;
 	return rr_nfs_fail(pending->nfs, -RPCRDMA_ERR_INVAL, "the structure's size is less than it ever was");
 }
+
+static const struct rr_nfs_work name_statfs = { RR_VFS_OP_STATFS, 1, &rr_v3_work_statfs, &rr_v4_work_statfs };
 
 int
 rpcrdma_nfs_statfs(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *handle,
@@ -168,8 +195,8 @@ rpcrdma_nfs_statfs(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *han
 		return error;
 	pending->space = space;
 	pending->take = name_take_space;
-	pending->args.fsstat = (FSSTAT3args){ rr_nfs_fh(&pending->handles[0]) };
-	return rr_nfs_pending_start(pending, NFSPROC3_FSSTAT, then);
+	pending->op.statfs = (struct rr_vfs_statfs){ 0 };
+	return rr_nfs_pending_begin(pending, &name_statfs, then);
 }
 
 /* ---- Symbolic links ---- */
@@ -179,19 +206,22 @@ rpcrdma_nfs_statfs(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *han
 static int
 name_take_target(struct rr_nfs_pending *pending)
 {
-	const struct rpcrdma_bytes data = pending->result.readlink.u.resok.data;
+	uint32_t length = pending->op.readlink.length;
 
-	if (data.length == 0 || data.length >= RR_NFS_PATH || memchr(data.data, 0, data.length))
+	if (length == 0 || length >= RR_NFS_PATH || memchr(pending->path, 0, length))
 		return rr_nfs_fail(
 			pending->nfs, -RPCRDMA_ERR_PEER, "the symbolic link has a target that is no path");
-	if (data.length >= pending->target_size)
+	if (length >= pending->target_size)
 		return rr_nfs_fail(pending->nfs, -RPCRDMA_ERR_LIMIT,
-			"the target of the symbolic link has %u octets, and there is room for %zu",
-			data.length, pending->target_size);
-	memcpy(pending->target, data.data, data.length);
-	pending->target[data.length] = '\0';
+			"the target of the symbolic link has %u octets, and there is room for %zu", length,
+			pending->target_size);
+	memcpy(pending->target, pending->path, length);
+	pending->target[length] = '\0';
 	return 0;
 }
+
+static const struct rr_nfs_work name_readlink = { RR_VFS_OP_READLINK, 1, &rr_v3_work_readlink,
+	&rr_v4_work_readlink };
 
 int
 rpcrdma_nfs_readlink(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *handle, char *target,
@@ -205,8 +235,9 @@ rpcrdma_nfs_readlink(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *h
 	pending->target = target;
 	pending->target_size = size;
 	pending->take = name_take_target;
-	pending->args.readlink = (READLINK3args){ rr_nfs_fh(&pending->handles[0]) };
-	return rr_nfs_pending_start(pending, NFSPROC3_READLINK, then);
+	pending->op.readlink =
+		(struct rr_vfs_readlink){ .target = pending->path, .size = sizeof(pending->path) };
+	return rr_nfs_pending_begin(pending, &name_readlink, then);
 }
 
 /* ---- Directories ---- */

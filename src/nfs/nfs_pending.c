@@ -10,6 +10,7 @@
 enum { PENDINGS_KEPT = 128 };
 
 static void pending_send(struct rr_nfs_pending *pending, uint32_t proc);
+static void pending_ask(struct rr_nfs_pending *pending);
 static void pending_done(struct rr_call *call, int error);
 
 void
@@ -26,7 +27,10 @@ pending_again(struct rr_timer *timer)
 {
 	struct rr_nfs_pending *pending = rr_container(timer, struct rr_nfs_pending, retry.later);
 
-	pending_send(pending, pending->call.proc);
+	if (pending->work)
+		pending_ask(pending);
+	else
+		pending_send(pending, pending->call.proc);
 }
 
 int
@@ -86,7 +90,7 @@ pending_cancel(struct rr_nfs_pending *pending)
 	if (pending->io)
 		rr_nfs_io_cancel(&pending->data);
 	else if (!rr_nfs_retry_cancel(pending->nfs, &pending->retry))
-		rr_nfs_withdraw(pending->nfs, &pending->call);
+		rr_nfs_withdraw(pending->nfs, pending->work ? &pending->job.base.rpc : &pending->call);
 	pending_free(pending);
 }
 
@@ -134,8 +138,6 @@ pending_send(struct rr_nfs_pending *pending, uint32_t proc)
 		.done = pending_done,
 		.ctx = pending,
 	};
-	if (proc == NFSPROC3_READLINK)
-		pending->call.reply_max += RR_NFS_PATH; /* the target has no sink */
 	rr_nfs_send(nfs, &pending->call);
 }
 
@@ -143,6 +145,7 @@ void
 rr_nfs_pending_call(struct rr_nfs_pending *pending, uint32_t proc)
 {
 	pending->reconnects = rr_nfs_repeats(pending->nfs);
+	pending->work = NULL;
 	pending_send(pending, proc);
 }
 
@@ -177,20 +180,28 @@ pending_refused(struct rr_nfs_pending *pending, nfsstat3 status)
 	return twice && pending->repeated ? pending->repeated(pending, (int)status) : (int)status;
 }
 
-/* Called when a call of an operation ends: handles the result. The operation then ends, unless another call
- * was sent, or the same call will be sent again after a pause. */
-static void
-pending_done(struct rr_call *call, int error)
+/* Handles the result of a call that succeeded. Returns as the operation's take() does. */
+static int
+pending_take(struct rr_nfs_pending *pending)
 {
-	struct rr_nfs_pending *pending = call->ctx;
+	if (pending->work && pending->verdict != RR_VFS_OK)
+		return rr_nfs_fail(pending->nfs, -RPCRDMA_ERR_PEER, "the server's answer makes no sense");
+	return pending->take ? pending->take(pending) : 0;
+}
+
+/* Handles the end of a call of an operation: its error, or the status that the server answered. The operation
+ * then ends, unless another call was sent, or the same call will be sent again after a pause. */
+static void
+pending_end(struct rr_nfs_pending *pending, int error, nfsstat3 status)
+{
 	struct rpcrdma_nfs *nfs = pending->nfs;
 
 	if (error)
 		rr_nfs_fail(nfs, error, "%s", rr_nfs_why(nfs));
-	else if (pending->result.status != NFS3_OK)
-		error = pending_refused(pending, pending->result.status);
+	else if (status != NFS3_OK)
+		error = pending_refused(pending, status);
 	else
-		error = pending->take ? pending->take(pending) : 0;
+		error = pending_take(pending);
 	if (error == PENDING_GOES_ON)
 		return;
 	/* The last call only looked whether a refused call had succeeded before. It failed, so the refusal
@@ -198,6 +209,75 @@ pending_done(struct rr_call *call, int error)
 	if (error && pending->status)
 		error = rr_nfs_fail(nfs, pending->status, "%s", rr_nfs_status_text(nfs, pending->status));
 	rr_nfs_pending_finish(pending, error);
+}
+
+static void
+pending_done(struct rr_call *call, int error)
+{
+	struct rr_nfs_pending *pending = call->ctx;
+
+	pending_end(pending, error, pending->result.status);
+}
+
+/* ---- Works ---- */
+
+/* Called when the call of a work ends. */
+static void
+pending_answered(struct rr_call *call, int error)
+{
+	struct rr_nfs_pending *pending = rr_container(call, struct rr_nfs_pending, job.base.rpc);
+	struct rr_v3_job *v3 = &pending->job.v3;
+	const struct rr_v4_job *v4 = &pending->job.v4;
+
+	if (pending->nfs->v4) {
+		pending->verdict = v4->verdict;
+		pending_end(pending, error, (nfsstat3)v4->status);
+		return;
+	}
+	if (!error && v3->result.status == NFS3_OK)
+		pending->verdict = v3->work->take(v3, RR_VFS_OK);
+	pending_end(pending, error, v3->result.status);
+}
+
+/* Sends the call of pending->work, for the first time or again. */
+static void
+pending_ask(struct rr_nfs_pending *pending)
+{
+	struct rpcrdma_nfs *nfs = pending->nfs;
+	struct rr_remote_job *job = &pending->job.base;
+
+	memset(&pending->job, 0, sizeof(pending->job));
+	job->call = &pending->op.call;
+	job->operation = pending->work->operation;
+	job->lean = true;
+	for (unsigned i = 0; i < pending->work->objects; i++)
+		rr_remote_keep(&job->objects[i], 0, rr_nfs_fh(&pending->handles[pending->first + i]).data);
+	if (nfs->v4) {
+		pending->job.v4.work = pending->work->v4;
+		job->rpc = (struct rr_call){ .proc = RR_V4_OPERATION, .result = &pending->job.v4.status };
+	} else {
+		rr_v3_prepare(&pending->job.v3, pending->work->v3);
+	}
+	job->rpc.timeout = nfs->cleaning ? RR_NFS_CLEANING_TIME : 0;
+	job->rpc.done = pending_answered;
+	job->rpc.ctx = job;
+	rr_nfs_send(nfs, &job->rpc);
+}
+
+void
+rr_nfs_pending_ask(struct rr_nfs_pending *pending, const struct rr_nfs_work *work)
+{
+	pending->reconnects = rr_nfs_repeats(pending->nfs);
+	pending->work = work;
+	pending_ask(pending);
+}
+
+int
+rr_nfs_pending_begin(
+	struct rr_nfs_pending *pending, const struct rr_nfs_work *work, const struct rpcrdma_nfs_then *then)
+{
+	rr_nfs_pending_ask(pending, work);
+	return rr_nfs_pending_wait(pending, then);
 }
 
 /* ---- Waiting ---- */
@@ -243,6 +323,22 @@ rr_nfs_pending_name(struct rr_nfs_pending *pending, unsigned number, const char 
 		return rr_nfs_fail(
 			nfs, NFS3ERR_NAMETOOLONG, "%s", rr_nfs_status_text(nfs, NFS3ERR_NAMETOOLONG));
 	memcpy(pending->names[number], name, length + 1);
+	return 0;
+}
+
+int
+rr_nfs_pending_named(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory, const char *name,
+	const struct rpcrdma_nfs_then *then, struct rr_nfs_pending **result)
+{
+	struct rr_nfs_pending *pending;
+	int error = rr_nfs_pending_on(nfs, directory, then, &pending);
+
+	if (error)
+		return error;
+	error = rr_nfs_pending_name(pending, 0, name);
+	if (error)
+		return rr_nfs_pending_drop(pending, error);
+	*result = pending;
 	return 0;
 }
 

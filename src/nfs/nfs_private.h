@@ -5,6 +5,16 @@
 #include <rpcrdma/nfs.h>
 
 #include "nfs/client_private.h"
+#include "vfs/nfs/v3/work.h"
+#include "vfs/nfs/v4/work.h"
+
+/* An operation of vfs.h, as each version of NFS carries it out. */
+struct rr_nfs_work {
+	enum rr_vfs_operation operation;
+	unsigned objects;            /* that it has: the first handles of the pending operation */
+	const struct rr_v3_work *v3; /* NULL: version 3 has nothing for it */
+	const struct rr_v4_work *v4;
+};
 
 /*
  * The public functions on names and file data (<rpcrdma/nfs.h>) share one structure for an operation under
@@ -48,7 +58,10 @@ struct rr_nfs_pending {
 		uint32_t *length, *granted;
 	};
 
-	struct rpcrdma_nfs_io *io; /* of a read or a write; NULL: the operation is another */
+	const struct rr_nfs_work *work; /* whose call is under way; NULL: a procedure of procedure.h */
+	enum rr_vfs_status verdict;     /* of its take() */
+	unsigned first;                 /* the number of the handle of its first object */
+	struct rpcrdma_nfs_io *io;      /* of a read or a write; NULL: the operation is another */
 	struct rr_nfs_retry retry;
 	uint32_t reconnects; /* rr_nfs_repeats() when the call was sent for the first time */
 
@@ -57,20 +70,27 @@ struct rr_nfs_pending {
 	char names[2][RR_NFS_NAME + 1];
 	union {
 		struct rr_nfs_io data; /* of a read or a write */
-		struct rr_call call;   /* of every other operation */
+		struct rr_call call;   /* of a procedure of procedure.h */
+		union {                /* of a work */
+			struct rr_remote_job base;
+			struct rr_v3_job v3;
+			struct rr_v4_job v4;
+		} job;
 	};
+	union { /* the input and the output of a work */
+		struct rr_vfs_call call;
+		struct rr_vfs_getattr getattr;
+		struct rr_vfs_setattr setattr;
+		struct rr_vfs_access access;
+		struct rr_vfs_readlink readlink;
+		struct rr_vfs_statfs statfs;
+		struct rr_vfs_link link;
+		struct rr_vfs_remove remove;
+		struct rr_vfs_rename rename;
+	} op;
 	union {
-		GETATTR3args getattr;
-		struct rr_nfs_setattr_args setattr;
 		LOOKUP3args lookup;
-		ACCESS3args access;
-		READLINK3args readlink;
 		struct rr_nfs_make_args make; /* of CREATE, MKDIR, SYMLINK and MKNOD */
-		LINK3args link;
-		REMOVE3args remove;
-		RMDIR3args rmdir;
-		RENAME3args rename;
-		FSSTAT3args fsstat;
 		COMMIT3args commit;
 		struct rr_v4_put_args put;
 		struct rr_v4_seek_args seek;
@@ -79,22 +99,14 @@ struct rr_nfs_pending {
 	} args;
 	union {
 		nfsstat3 status;
-		struct rr_nfs_found found; /* of GETATTR, LOOKUP, CREATE, MKDIR, SYMLINK and MKNOD */
-		ACCESS3res access;
-		SETATTR3res setattr;
-		READLINK3res readlink;
-		LINK3res link;
-		REMOVE3res remove;
-		RMDIR3res rmdir;
-		RENAME3res rename;
-		FSSTAT3res fsstat;
+		struct rr_nfs_found found; /* of LOOKUP, CREATE, MKDIR, SYMLINK and MKNOD */
 		COMMIT3res commit;
 		struct rr_v4_seek_result seek;
 		struct rr_v4_copy_result copy;
 		struct rr_v4_xattr_result xattr;
 	} result;
 	uint8_t keep[RR_NFS_PATH + 1024]; /* the reply's header, and the largest of the results */
-	char path[RR_NFS_PATH];           /* the target of a new symbolic link */
+	char path[RR_NFS_PATH];           /* the target of a symbolic link */
 };
 
 /* The operation has not ended: another call was sent. No error and no status has this number. */
@@ -117,6 +129,11 @@ int rr_nfs_pending_new(
 int rr_nfs_pending_on(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *handle,
 	const struct rpcrdma_nfs_then *then, struct rr_nfs_pending **pending);
 
+/* Makes a new operation on a name in a directory, with handles[0] and names[0]. Errors: INVAL,
+ * NOMEM, NFS3ERR_NAMETOOLONG. */
+int rr_nfs_pending_named(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory,
+	const char *name, const struct rpcrdma_nfs_then *then, struct rr_nfs_pending **result);
+
 /* Makes a new operation that only version 4.2 has. Errors besides those of rr_nfs_pending_new(): NOTSUP. */
 int rr_nfs_newer_new(
 	struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_then *then, struct rr_nfs_pending **pending);
@@ -127,6 +144,17 @@ int rr_nfs_pending_drop(struct rr_nfs_pending *pending, int error);
 /* Sends the procedure proc with pending->args. Also notes rr_nfs_repeats(): if its value has changed when the
  * call is answered, the call may have been executed twice. */
 void rr_nfs_pending_call(struct rr_nfs_pending *pending, uint32_t proc);
+
+/* Begins the call of a work, whose input is in pending->op, on the objects in pending->handles. Also notes
+ * rr_nfs_repeats(), as rr_nfs_pending_call() does. */
+void rr_nfs_pending_ask(struct rr_nfs_pending *pending, const struct rr_nfs_work *work);
+/* Begins the call of a work, and ends the public function as rr_nfs_pending_wait() does. */
+int rr_nfs_pending_begin(
+	struct rr_nfs_pending *pending, const struct rr_nfs_work *work, const struct rpcrdma_nfs_then *then);
+
+/* Begins GETATTR of pending->handles[number]. Unless the caller then sets pending->take, its result becomes
+ * that of the operation, as with rr_nfs_pending_lookup(); the attributes are in pending->op.getattr. */
+void rr_nfs_pending_getattr(struct rr_nfs_pending *pending, unsigned number);
 
 /* Ends the operation and calls done(), or lets rr_nfs_pending_wait() return. */
 void rr_nfs_pending_finish(struct rr_nfs_pending *pending, int error);
@@ -155,11 +183,6 @@ void rr_nfs_pending_lookup(struct rr_nfs_pending *pending, unsigned number);
  * theirs is NULL, only the mode is set, or nothing if mode is 0. Errors: INVAL, NOTSUP. */
 int rr_nfs_change_take(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_changes *theirs,
 	struct rr_vfs_set *set, uint32_t mode);
-
-/* nfs_change.c: makes a new operation on a name in a directory, with handles[0] and names[0]. Errors: INVAL,
- * NOMEM, NFS3ERR_NAMETOOLONG. */
-int rr_nfs_change_new(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory, const char *name,
-	const struct rpcrdma_nfs_then *then, struct rr_nfs_pending **result);
 
 /* Returns the name pending->names[number] and its directory pending->handles[number], in the form in which
  * calls have them. The result points into the operation. */

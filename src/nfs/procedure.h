@@ -15,9 +15,7 @@
  * and decodes them (v3.c, v4/attr.c).
  *
  *   procedure            arguments                       result
- *   GETATTR              GETATTR3args                    struct rr_nfs_found
  *   LOOKUP               LOOKUP3args                     struct rr_nfs_found
- *   SETATTR              struct rr_nfs_setattr_args      SETATTR3res
  *   CREATE, MKDIR,
  *   SYMLINK, MKNOD       struct rr_nfs_make_args         struct rr_nfs_found
  *   READDIRPLUS          READDIRPLUS3args                struct rr_nfs_list
@@ -38,11 +36,6 @@ struct rr_nfs_found {
 	bool known;                  /* the server sent the attributes */
 	struct rpcrdma_bytes handle; /* no octets: the server sent none */
 	struct rr_nfs_attributes attributes;
-};
-
-struct rr_nfs_setattr_args {
-	nfs_fh3 object;
-	struct rr_vfs_set set;
 };
 
 /* The arguments of the four procedures that make an object. */

@@ -18,15 +18,6 @@ v3_attributes(const fattr3 *given, struct rr_nfs_attributes *attributes)
 /* ---- Arguments ---- */
 
 static void
-v3_put_setattr(struct rpcrdma_xdr_writer *writer, const void *value)
-{
-	const struct rr_nfs_setattr_args *given = value;
-	const SETATTR3args args = { .object = given->object, .new_attributes = rr_fattr3_give(&given->set) };
-
-	xdr_put_SETATTR3args(writer, &args);
-}
-
-static void
 v3_put_create(struct rpcrdma_xdr_writer *writer, const void *value)
 {
 	const struct rr_nfs_make_args *given = value;
@@ -79,18 +70,6 @@ v3_know(struct rr_nfs_found *found, const post_op_attr *attributes)
 	found->known = attributes->attributes_follow;
 	if (found->known)
 		v3_attributes(&attributes->u.attributes, &found->attributes);
-}
-
-static void
-v3_get_getattr(struct rpcrdma_xdr_reader *reader, void *value)
-{
-	struct rr_nfs_found *found = value;
-	GETATTR3res result = { 0 };
-
-	xdr_get_GETATTR3res(reader, &result);
-	*found = (struct rr_nfs_found){ .status = result.status, .known = result.status == NFS3_OK };
-	if (found->known)
-		v3_attributes(&result.u.resok.obj_attributes, &found->attributes);
 }
 
 static void
@@ -182,33 +161,17 @@ v3_get_list(struct rpcrdma_xdr_reader *reader, void *value)
 		xdr_get_##name##3res(reader, value);                                                         \
 	}
 
-V3_PUT(GETATTR)
 V3_PUT(LOOKUP)
-V3_PUT(ACCESS)
-V3_PUT(READLINK)
 V3_PUT(READ)
 V3_PUT(WRITE)
-V3_PUT(REMOVE)
-V3_PUT(RMDIR)
-V3_PUT(RENAME)
-V3_PUT(LINK)
 V3_PUT(READDIR)
 V3_PUT(READDIRPLUS)
-V3_PUT(FSSTAT)
 V3_PUT(FSINFO)
 V3_PUT(COMMIT)
 
-V3_GET(SETATTR)
-V3_GET(ACCESS)
-V3_GET(READLINK)
 V3_GET(READ)
 V3_GET(WRITE)
-V3_GET(REMOVE)
-V3_GET(RMDIR)
-V3_GET(RENAME)
-V3_GET(LINK)
 V3_GET(READDIR)
-V3_GET(FSSTAT)
 V3_GET(FSINFO)
 V3_GET(COMMIT)
 
@@ -220,27 +183,18 @@ V3_GET(COMMIT)
 
 static const struct rpcrdma_procedure v3_procedures[] = {
 	[NFSPROC3_NULL] = { "NFSPROC3_NULL" },
-	V3_ROW(GETATTR, v3_put_GETATTR, v3_get_getattr),
-	V3_ROW(SETATTR, v3_put_setattr, v3_get_SETATTR),
 	V3_ROW(LOOKUP, v3_put_LOOKUP, v3_get_lookup),
-	V3_ROW(ACCESS, v3_put_ACCESS, v3_get_ACCESS),
-	V3_ROW(READLINK, v3_put_READLINK, v3_get_READLINK),
 	V3_ROW(READ, v3_put_READ, v3_get_READ),
 	V3_ROW(WRITE, v3_put_WRITE, v3_get_WRITE),
 	V3_ROW(CREATE, v3_put_create, v3_get_made),
 	V3_ROW(MKDIR, v3_put_mkdir, v3_get_made),
 	V3_ROW(SYMLINK, v3_put_symlink, v3_get_made),
 	V3_ROW(MKNOD, v3_put_mknod, v3_get_made),
-	V3_ROW(REMOVE, v3_put_REMOVE, v3_get_REMOVE),
-	V3_ROW(RMDIR, v3_put_RMDIR, v3_get_RMDIR),
-	V3_ROW(RENAME, v3_put_RENAME, v3_get_RENAME),
-	V3_ROW(LINK, v3_put_LINK, v3_get_LINK),
 	V3_ROW(READDIR, v3_put_READDIR, v3_get_READDIR),
 	V3_ROW(READDIRPLUS, v3_put_READDIRPLUS, v3_get_list),
-	V3_ROW(FSSTAT, v3_put_FSSTAT, v3_get_FSSTAT),
 	V3_ROW(FSINFO, v3_put_FSINFO, v3_get_FSINFO),
 	V3_ROW(COMMIT, v3_put_COMMIT, v3_get_COMMIT),
 };
 
-const struct rpcrdma_program rr_v3_program = { "NFS_V3", NFS_PROGRAM, NFS_V3,
+const struct rpcrdma_program rr_nfs_v3_program = { "NFS_V3", NFS_PROGRAM, NFS_V3,
 	sizeof(v3_procedures) / sizeof(*v3_procedures), v3_procedures, NULL };

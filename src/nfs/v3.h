@@ -9,6 +9,6 @@
 /* NFS version 3 as the client calls it: with codecs that translate the procedures that have arguments or
  * results of their own in procedure.h. The table of the schema has the codecs of servers, too, which a
  * program that is only a client need not have. */
-extern const struct rpcrdma_program rr_v3_program;
+extern const struct rpcrdma_program rr_nfs_v3_program;
 
 #endif

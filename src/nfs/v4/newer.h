@@ -23,7 +23,8 @@ enum rr_v4_newer {
 	RR_V4_SETXATTR,
 	RR_V4_REMOVEXATTR,
 	RR_V4_LISTXATTRS,
-	RR_V4_PROCEDURES
+	RR_V4_PROCEDURES,
+	RR_V4_OPERATION = UINT16_MAX /* an operation of vfs.h: the call's ctx is a struct rr_v4_job */
 };
 
 /*

@@ -2,26 +2,18 @@
 /* This file lists the procedures of procedure.h and newer.h, by their numbers. */
 #include "nfs/v4/proc.h"
 #include "base/checked.h"
+#include "vfs/nfs/v4/work.h"
 
 static const struct rr_v4_work *const proc_works[] = {
-	[NFSPROC3_GETATTR] = &rr_v4_getattr3,
-	[NFSPROC3_SETATTR] = &rr_v4_setattr3,
 	[NFSPROC3_LOOKUP] = &rr_v4_lookup3,
-	[NFSPROC3_ACCESS] = &rr_v4_access3,
-	[NFSPROC3_READLINK] = &rr_v4_readlink3,
 	[NFSPROC3_READ] = &rr_v4_read3,
 	[NFSPROC3_WRITE] = &rr_v4_write3,
 	[NFSPROC3_CREATE] = &rr_v4_create3,
 	[NFSPROC3_MKDIR] = &rr_v4_mkdir3,
 	[NFSPROC3_SYMLINK] = &rr_v4_symlink3,
 	[NFSPROC3_MKNOD] = &rr_v4_mknod3,
-	[NFSPROC3_REMOVE] = &rr_v4_remove3,
-	[NFSPROC3_RMDIR] = &rr_v4_rmdir3,
-	[NFSPROC3_RENAME] = &rr_v4_rename3,
-	[NFSPROC3_LINK] = &rr_v4_link3,
 	[NFSPROC3_READDIR] = &rr_v4_readdir3,
 	[NFSPROC3_READDIRPLUS] = &rr_v4_readdirplus3,
-	[NFSPROC3_FSSTAT] = &rr_v4_fsstat3,
 	[NFSPROC3_FSINFO] = &rr_v4_fsinfo3,
 	[NFSPROC3_COMMIT] = &rr_v4_commit3,
 	[RR_V4_WALK] = &rr_v4_walk,
@@ -40,6 +32,8 @@ static const struct rr_v4_work *const proc_works[] = {
 const struct rr_v4_work *
 rr_v4_procedure(const struct rr_call *call)
 {
+	if (call->proc == RR_V4_OPERATION)
+		return ((const struct rr_v4_job *)call->ctx)->work;
 	return call->proc < sizeof(proc_works) / sizeof(proc_works[0]) ? proc_works[call->proc] : NULL;
 }
 

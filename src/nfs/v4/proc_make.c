@@ -1,32 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* This file has procedures that make objects and set attributes. The functions ..._build() append the
+/* This file has procedures that make objects. The functions ..._build() append the
  * operations of a procedure to the COMPOUND, and the functions ..._take() fill in the result of the procedure
  * when all of them succeeded (struct rr_v4_work). */
 #include <string.h>
 
 #include "nfs/v4/proc.h"
-
-/* ---- SETATTR ---- */
-
-/* Builds SETATTR with the anonymous stateid (zeroes). RFC 8881, 18.30.3: the stateid matters only if the size
- * is set. The stateid of an open file is not needed, because this client denies others no access. */
-static void
-proc_setattr_build(struct rr_v4_slot *slot)
-{
-	const struct rr_nfs_setattr_args *args = slot->outer->args;
-	SETATTR4args *to;
-
-	rr_v4_putfh(slot, args->object.data);
-	to = &rr_v4_op(slot, OP_SETATTR, 4 + 4 * RR_ATTR_WORDS)->u.opsetattr;
-	to->obj_attributes = rr_v4_attr_set(slot, &args->set);
-}
-
-const struct rr_v4_work rr_v4_setattr3 = {
-	.build = proc_setattr_build,
-	.take = rr_v4_nothing_take,
-	.changes = true,
-	.result = sizeof(SETATTR3res),
-};
 
 /* ---- CREATE ---- */
 

@@ -25,21 +25,6 @@ name_attributes(struct rr_v4_slot *slot)
 	return rr_v4_give_attributes(slot, &taken, &found->attributes);
 }
 
-/* ---- GETATTR ---- */
-
-static void
-proc_getattr_build(struct rr_v4_slot *slot)
-{
-	rr_v4_putfh(slot, ((const GETATTR3args *)slot->outer->args)->object.data);
-	rr_v4_getattr(slot, &rr_v4_attr_object);
-}
-
-const struct rr_v4_work rr_v4_getattr3 = {
-	.build = proc_getattr_build,
-	.take = name_attributes,
-	.result = sizeof(struct rr_nfs_found),
-};
-
 /* ---- LOOKUP ---- */
 
 int
@@ -108,61 +93,7 @@ const struct rr_v4_work rr_v4_walk = {
 	.result = sizeof(struct rr_nfs_found),
 };
 
-/* ---- ACCESS ---- */
-
-static void
-proc_access_build(struct rr_v4_slot *slot)
-{
-	const ACCESS3args *args = slot->outer->args;
-
-	_Static_assert(
-		(int)ACCESS4_EXECUTE == (int)ACCESS3_EXECUTE && (int)ACCESS4_MODIFY == (int)ACCESS3_MODIFY,
-		"the same bits");
-	rr_v4_putfh(slot, args->object.data);
-	rr_v4_op(slot, OP_ACCESS, 8)->u.opaccess.access = args->access;
-}
-
-static int
-proc_access_take(struct rr_v4_slot *slot)
-{
-	((ACCESS3res *)slot->outer->result)->u.resok.access =
-		rr_v4_res(slot, OP_ACCESS)->u.opaccess.u.resok4.access;
-	return 0;
-}
-
-const struct rr_v4_work rr_v4_access3 = {
-	.build = proc_access_build,
-	.take = proc_access_take,
-	.result = sizeof(ACCESS3res),
-};
-
-/* ---- READLINK ---- */
-
-static void
-proc_readlink_build(struct rr_v4_slot *slot)
-{
-	rr_v4_putfh(slot, ((const READLINK3args *)slot->outer->args)->symlink.data);
-	/* The caller's reply_max includes the octets of the target. */
-	rr_v4_op(slot, OP_READLINK, 4);
-	slot->call.reply_max = slot->outer->reply_max;
-}
-
-static int
-proc_readlink_take(struct rr_v4_slot *slot)
-{
-	READLINK3resok *ok = &((READLINK3res *)slot->outer->result)->u.resok;
-
-	ok->data = rr_v4_res(slot, OP_READLINK)->u.opreadlink.u.resok4.link;
-	return rr_v4_keep(slot, &ok->data);
-}
-
-const struct rr_v4_work rr_v4_readlink3 = {
-	.build = proc_readlink_build,
-	.take = proc_readlink_take,
-	.result = sizeof(READLINK3res),
-};
-
-/* ---- FSINFO and FSSTAT ---- */
+/* ---- FSINFO ---- */
 
 static void
 proc_fsinfo_build(struct rr_v4_slot *slot)
@@ -207,34 +138,4 @@ const struct rr_v4_work rr_v4_fsinfo3 = {
 	.build = proc_fsinfo_build,
 	.take = proc_fsinfo_take,
 	.result = sizeof(FSINFO3res),
-};
-
-static void
-proc_fsstat_build(struct rr_v4_slot *slot)
-{
-	rr_v4_putfh(slot, ((const FSSTAT3args *)slot->outer->args)->fsroot.data);
-	rr_v4_getattr(slot, &rr_v4_attr_space);
-}
-
-static int
-proc_fsstat_take(struct rr_v4_slot *slot)
-{
-	FSSTAT3resok *ok = &((FSSTAT3res *)slot->outer->result)->u.resok;
-	struct rr_attr_values taken;
-
-	if (!rr_v4_res_attributes(slot, &rr_v4_attr_space, &taken))
-		return rr_v4_broken(slot->v4, "attributes that cannot be read, or that were not asked for");
-	ok->tbytes = taken.octets;
-	ok->fbytes = taken.octets_free;
-	ok->abytes = taken.octets_for_all;
-	ok->tfiles = taken.files;
-	ok->ffiles = taken.files_free;
-	ok->afiles = taken.files_for_all;
-	return 0;
-}
-
-const struct rr_v4_work rr_v4_fsstat3 = {
-	.build = proc_fsstat_build,
-	.take = proc_fsstat_take,
-	.result = sizeof(FSSTAT3res),
 };

@@ -161,7 +161,10 @@ struct rr_remote_job {
 	struct rr_task ending; /* of a cancelled operation */
 	uint32_t moved; /* octets of a READ or WRITE; of a refused operation, its objects that were looked at
 			 */
-	bool called;    /* a call was made */
+	/* The operation is one of <rpcrdma/nfs.h>: there is no provider (vfs is NULL), and only what the
+	 * operation is for is asked for, not the attributes of objects that it changes or passes. */
+	bool lean;
+	bool called; /* a call was made */
 	bool cancelled;
 	bool created; /* the object was made by this operation; of a lookup: "." or ".." was not looked up */
 	uint64_t cookie; /* of a listing, as the next: behind which the part begins */

@@ -10,10 +10,12 @@ call_answered(struct rr_call *call, int error)
 {
 	struct rr_v3_job *job = call->ctx;
 
+	enum rr_vfs_status status = error ? rr_remote_unanswered(error) : rr_v3_status(job->result.status);
+
 	/* The result of a call before this one may still be there. */
 	if (error)
 		memset(&job->result, 0, sizeof(job->result));
-	job->then(job, error ? rr_remote_unanswered(error) : rr_v3_status(job->result.status));
+	job->then(job, job->work ? job->work->take(job, status) : status);
 }
 
 /* Begins the call, of which the program, the procedure and the most octets of the result are set. */
@@ -41,9 +43,10 @@ rr_v3_call(struct rr_v3_job *job, uint32_t procedure, void (*then)(struct rr_v3_
 {
 	const struct rr_call *call = &job->base.rpc;
 
+	job->work = NULL;
 	return call_begin(job,
 		(struct rr_call){
-			.program = &NFS_V3_program,
+			.program = &rr_v3_program,
 			.proc = procedure,
 			.reply_max = rr_ulb_nfs3_reply_max(procedure, &job->args),
 			.sink_count = call->sink_count,
@@ -52,12 +55,46 @@ rr_v3_call(struct rr_v3_job *job, uint32_t procedure, void (*then)(struct rr_v3_
 		then);
 }
 
+void
+rr_v3_prepare(struct rr_v3_job *job, const struct rr_v3_work *work)
+{
+	struct rr_call *call = &job->base.rpc;
+
+	work->build(job);
+	job->work = work;
+	*call = (struct rr_call){
+		.program = &rr_v3_program,
+		.proc = work->procedure,
+		.args = &job->args,
+		.result = &job->result,
+		.reply_max = rr_ulb_nfs3_reply_max(work->procedure, &job->args) + work->more,
+		.often_large = rr_ulb_nfs3[work->procedure].often_large,
+		.sink_count = call->sink_count,
+		.sinks = { call->sinks[0] },
+	};
+}
+
+enum rr_vfs_status
+rr_v3_ask(struct rr_v3_job *job, const struct rr_v3_work *work,
+	void (*then)(struct rr_v3_job *job, enum rr_vfs_status))
+{
+	rr_v3_prepare(job, work);
+	return call_begin(job, job->base.rpc, then);
+}
+
+void
+rr_v3_end(struct rr_v3_job *job, enum rr_vfs_status status)
+{
+	rr_remote_end(&job->base, status);
+}
+
 enum rr_vfs_status
 rr_v3_acl_call(
 	struct rr_v3_job *job, uint32_t procedure, void (*then)(struct rr_v3_job *job, enum rr_vfs_status))
 {
 	const uint32_t size = procedure == ACLPROC3_GETACL ? XDR_MAX_GETACL3res : XDR_MAX_SETACL3res;
 
+	job->work = NULL;
 	return call_begin(job,
 		(struct rr_call){ .program = &NFS_ACL_V3_program, .proc = procedure, .reply_max = size },
 		then);

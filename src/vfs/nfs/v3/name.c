@@ -6,15 +6,19 @@
 
 #define INPUT(job, type) rr_container((job)->base.call, struct rr_vfs_##type, call)
 
-/* Returns the name of an entry as an argument; bad: RR_VFS_OK, or why it can be none. */
-static diropargs3
-name_entry(const struct rr_remote_handle *directory, struct rpcrdma_bytes name, enum rr_vfs_status *bad)
+/* Returns RR_VFS_OK, or why there can be no entry of that name. */
+static enum rr_vfs_status
+name_is_bad(struct rpcrdma_bytes name)
 {
 	char text[RR_VFS_NAME_MAX + 1];
-	enum rr_vfs_status status = rr_vfs_name(name, text);
 
-	if (status != RR_VFS_OK && *bad == RR_VFS_OK)
-		*bad = status;
+	return rr_vfs_name(name, text);
+}
+
+/* Returns the name of an entry as an argument. */
+static diropargs3
+name_entry(const struct rr_remote_handle *directory, struct rpcrdma_bytes name)
+{
 	return (diropargs3){ rr_v3_fh(directory), name };
 }
 
@@ -64,8 +68,8 @@ enum rr_vfs_status
 rr_v3_lookup(struct rr_v3_job *job)
 {
 	struct rr_vfs_lookup *lookup = INPUT(job, lookup);
-	enum rr_vfs_status status = RR_VFS_OK;
-	diropargs3 what = name_entry(&job->base.objects[0], lookup->name, &status);
+	enum rr_vfs_status status = name_is_bad(lookup->name);
+	diropargs3 what = name_entry(&job->base.objects[0], lookup->name);
 	bool itself = status == RR_VFS_BAD_NAME &&
 		      (lookup->name.length == 1 || rr_remote_is_root(job->base.vfs, &job->base.objects[0]));
 
@@ -86,7 +90,14 @@ rr_v3_lookup(struct rr_v3_job *job)
 /* ---- LINK ---- */
 
 static void
-name_linked(struct rr_v3_job *job, enum rr_vfs_status status)
+name_link_build(struct rr_v3_job *job)
+{
+	job->args.link = (LINK3args){ rr_v3_fh(&job->base.objects[0]),
+		name_entry(&job->base.objects[1], INPUT(job, link)->name) };
+}
+
+static enum rr_vfs_status
+name_link_take(struct rr_v3_job *job, enum rr_vfs_status status)
 {
 	struct rr_vfs_link *link = INPUT(job, link);
 	const LINK3resok *ok = &job->result.link.u.resok;
@@ -96,34 +107,42 @@ name_linked(struct rr_v3_job *job, enum rr_vfs_status status)
 	if ((status == RR_VFS_INVAL || status == RR_VFS_PERM) && link->file_after.valid &&
 		link->file_after.attributes.type == RR_VFS_DIRECTORY)
 		status = RR_VFS_ISDIR;
-	rr_remote_end(&job->base, status);
+	return status;
 }
+
+const struct rr_v3_work rr_v3_work_link = { NFSPROC3_LINK, 0, name_link_build, name_link_take };
 
 enum rr_vfs_status
 rr_v3_link(struct rr_v3_job *job)
 {
-	const struct rr_vfs_link *link = INPUT(job, link);
-	enum rr_vfs_status status = RR_VFS_OK;
+	enum rr_vfs_status status = name_is_bad(INPUT(job, link)->name);
 
-	job->args.link = (LINK3args){ rr_v3_fh(&job->base.objects[0]),
-		name_entry(&job->base.objects[1], link->name, &status) };
-	return status == RR_VFS_OK ? rr_v3_call(job, NFSPROC3_LINK, name_linked) : status;
+	return status == RR_VFS_OK ? rr_v3_ask(job, &rr_v3_work_link, rr_v3_end) : status;
 }
 
 /* ---- REMOVE and RMDIR ---- */
 
+/* The arguments and the results of both have one form. */
 static void
-name_removed(struct rr_v3_job *job, enum rr_vfs_status status)
+name_remove_build(struct rr_v3_job *job)
+{
+	job->args.remove.object = name_entry(&job->base.objects[0], INPUT(job, remove)->name);
+}
+
+static enum rr_vfs_status
+name_remove_take(struct rr_v3_job *job, enum rr_vfs_status status)
 {
 	rr_v3_change(&job->result.remove.u.resok.dir_wcc, &INPUT(job, remove)->directory_change);
-	rr_remote_end(&job->base, status);
+	return status;
 }
+
+const struct rr_v3_work rr_v3_work_remove = { NFSPROC3_REMOVE, 0, name_remove_build, name_remove_take };
+const struct rr_v3_work rr_v3_work_rmdir = { NFSPROC3_RMDIR, 0, name_remove_build, name_remove_take };
 
 /* Removes an entry of which it is known whether it is that of a directory. */
 static void
 name_remove(struct rr_v3_job *job, enum rr_vfs_status status)
 {
-	const struct rr_vfs_remove *remove = INPUT(job, remove);
 	const post_op_attr *attributes = &job->result.lookup.u.resok.obj_attributes;
 	bool directory;
 
@@ -134,50 +153,56 @@ name_remove(struct rr_v3_job *job, enum rr_vfs_status status)
 		return;
 	}
 	directory = attributes->attributes_follow && attributes->u.attributes.type == NF3DIR;
-	job->args.remove.object = (diropargs3){ rr_v3_fh(&job->base.objects[0]), remove->name };
-	rr_v3_call(job, directory ? NFSPROC3_RMDIR : NFSPROC3_REMOVE, name_removed);
+	rr_v3_ask(job, directory ? &rr_v3_work_rmdir : &rr_v3_work_remove, rr_v3_end);
 }
 
 enum rr_vfs_status
 rr_v3_remove(struct rr_v3_job *job)
 {
 	const struct rr_vfs_remove *remove = INPUT(job, remove);
-	enum rr_vfs_status status = RR_VFS_OK;
-	diropargs3 entry = name_entry(&job->base.objects[0], remove->name, &status);
+	enum rr_vfs_status status = name_is_bad(remove->name);
 
 	if (status != RR_VFS_OK)
 		return status;
-	switch (remove->what) {
-	case RR_VFS_REMOVE_ANY: job->args.lookup.what = entry; break;
-	case RR_VFS_REMOVE_FILE: job->args.remove.object = entry; break;
-	case RR_VFS_REMOVE_DIRECTORY: job->args.rmdir.object = entry; break;
-	}
-	if (remove->what == RR_VFS_REMOVE_ANY)
-		return rr_v3_call(job, NFSPROC3_LOOKUP, name_remove);
-	return rr_v3_call(
-		job, remove->what == RR_VFS_REMOVE_FILE ? NFSPROC3_REMOVE : NFSPROC3_RMDIR, name_removed);
+	if (remove->what != RR_VFS_REMOVE_ANY)
+		return rr_v3_ask(job,
+			remove->what == RR_VFS_REMOVE_FILE ? &rr_v3_work_remove : &rr_v3_work_rmdir,
+			rr_v3_end);
+	job->args.lookup.what = name_entry(&job->base.objects[0], remove->name);
+	return rr_v3_call(job, NFSPROC3_LOOKUP, name_remove);
 }
 
 /* ---- RENAME ---- */
 
 static void
-name_renamed(struct rr_v3_job *job, enum rr_vfs_status status)
+name_rename_build(struct rr_v3_job *job)
+{
+	const struct rr_vfs_rename *rename = INPUT(job, rename);
+
+	job->args.rename = (RENAME3args){ name_entry(&job->base.objects[0], rename->old_name),
+		name_entry(&job->base.objects[1], rename->new_name) };
+}
+
+static enum rr_vfs_status
+name_rename_take(struct rr_v3_job *job, enum rr_vfs_status status)
 {
 	struct rr_vfs_rename *rename = INPUT(job, rename);
 	const RENAME3resok *ok = &job->result.rename.u.resok;
 
 	rr_v3_change(&ok->fromdir_wcc, &rename->from_change);
 	rr_v3_change(&ok->todir_wcc, &rename->to_change);
-	rr_remote_end(&job->base, status);
+	return status;
 }
+
+const struct rr_v3_work rr_v3_work_rename = { NFSPROC3_RENAME, 0, name_rename_build, name_rename_take };
 
 enum rr_vfs_status
 rr_v3_rename(struct rr_v3_job *job)
 {
 	const struct rr_vfs_rename *rename = INPUT(job, rename);
-	enum rr_vfs_status status = RR_VFS_OK;
+	enum rr_vfs_status status = name_is_bad(rename->old_name);
 
-	job->args.rename = (RENAME3args){ name_entry(&job->base.objects[0], rename->old_name, &status),
-		name_entry(&job->base.objects[1], rename->new_name, &status) };
-	return status == RR_VFS_OK ? rr_v3_call(job, NFSPROC3_RENAME, name_renamed) : status;
+	if (status == RR_VFS_OK)
+		status = name_is_bad(rename->new_name);
+	return status == RR_VFS_OK ? rr_v3_ask(job, &rr_v3_work_rename, rr_v3_end) : status;
 }

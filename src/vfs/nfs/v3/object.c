@@ -3,31 +3,54 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "vfs/fattr3.h"
 #include "vfs/nfs/v3/v3_private.h"
 
 /* Returns the structure of the operation. */
 #define INPUT(job, type) rr_container((job)->base.call, struct rr_vfs_##type, call)
 
+/* ---- GETATTR ---- */
+
 static void
-object_got(struct rr_v3_job *job, enum rr_vfs_status status)
-{
-	struct rr_vfs_getattr *getattr = INPUT(job, getattr);
-
-	if (status == RR_VFS_OK &&
-		!rr_v3_attributes(&job->result.getattr.u.resok.obj_attributes, &getattr->attributes))
-		status = RR_VFS_IO;
-	rr_remote_end(&job->base, status);
-}
-
-enum rr_vfs_status
-rr_v3_getattr(struct rr_v3_job *job)
+object_get_build(struct rr_v3_job *job)
 {
 	job->args.getattr.object = rr_v3_fh(&job->base.objects[0]);
-	return rr_v3_call(job, NFSPROC3_GETATTR, object_got);
 }
 
+static enum rr_vfs_status
+object_get_take(struct rr_v3_job *job, enum rr_vfs_status status)
+{
+	const fattr3 *given = &job->result.getattr.u.resok.obj_attributes;
+	struct rr_vfs_attributes *attributes = &INPUT(job, getattr)->attributes;
+
+	if (status != RR_VFS_OK)
+		return status;
+	/* Only clients of a provider need a number of the object. */
+	if (job->base.lean)
+		rr_fattr3_take(given, attributes);
+	else if (!rr_v3_attributes(given, attributes))
+		return RR_VFS_IO;
+	return RR_VFS_OK;
+}
+
+const struct rr_v3_work rr_v3_work_getattr = { NFSPROC3_GETATTR, 0, object_get_build, object_get_take };
+
+/* ---- SETATTR ---- */
+
 static void
-object_set(struct rr_v3_job *job, enum rr_vfs_status status)
+object_set_build(struct rr_v3_job *job)
+{
+	const struct rr_vfs_setattr *setattr = INPUT(job, setattr);
+	SETATTR3args *args = &job->args.setattr;
+
+	args->object = rr_v3_fh(&job->base.objects[0]);
+	args->guard.check = setattr->guarded;
+	args->guard.u.obj_ctime = (nfstime3){ (uint32_t)setattr->guard.seconds, setattr->guard.nanoseconds };
+	rr_v3_set(&setattr->set, &args->new_attributes);
+}
+
+static enum rr_vfs_status
+object_set_take(struct rr_v3_job *job, enum rr_vfs_status status)
 {
 	struct rr_vfs_setattr *setattr = INPUT(job, setattr);
 
@@ -36,26 +59,26 @@ object_set(struct rr_v3_job *job, enum rr_vfs_status status)
 		setattr->applied = setattr->set.mask;
 	if (setattr->change.after.valid && setattr->change.after.attributes.type == RR_VFS_LINK)
 		setattr->applied &= ~(uint32_t)RR_VFS_SET_MODE;
-	rr_remote_end(&job->base, status);
+	return status;
 }
+
+const struct rr_v3_work rr_v3_work_setattr = { NFSPROC3_SETATTR, 0, object_set_build, object_set_take };
 
 enum rr_vfs_status
 rr_v3_setattr(struct rr_v3_job *job)
 {
 	const struct rr_vfs_setattr *setattr = INPUT(job, setattr);
-	SETATTR3args *args = &job->args.setattr;
-	enum rr_vfs_status status = rr_v3_set(&setattr->set, &args->new_attributes);
 
 	/* Only what the open gives, the size, is set as the user that has opened the file. */
 	if (job->base.open && setattr->set.mask & ~(uint32_t)RR_VFS_SET_SIZE) {
 		job->base.user.uid = job->base.call->caller->uid;
 		job->base.user.gid = job->base.call->caller->gid;
 	}
-	args->object = rr_v3_fh(&job->base.objects[0]);
-	args->guard.check = setattr->guarded;
-	args->guard.u.obj_ctime = (nfstime3){ (uint32_t)setattr->guard.seconds, setattr->guard.nanoseconds };
-	return status == RR_VFS_OK ? rr_v3_call(job, NFSPROC3_SETATTR, object_set) : status;
+	return rr_fattr3_can_set(&setattr->set) ? rr_v3_ask(job, &rr_v3_work_setattr, rr_v3_end)
+						: RR_VFS_INVAL;
 }
+
+/* ---- ACCESS ---- */
 
 /* Returns the rights that make sense for an object of the type. */
 static uint32_t
@@ -68,36 +91,44 @@ object_rights(enum rr_vfs_type type)
 }
 
 static void
-object_may(struct rr_v3_job *job, enum rr_vfs_status status)
-{
-	struct rr_vfs_access *access = INPUT(job, access);
-	const ACCESS3resok *ok = &job->result.access.u.resok;
-
-	rr_v3_known(&ok->obj_attributes, &access->object_after);
-	if (status == RR_VFS_OK) {
-		access->supported = access->asked & job->args.access.access;
-		if (access->object_after.valid)
-			access->supported &= object_rights(access->object_after.attributes.type);
-		access->granted = ok->access & access->supported;
-		if (rr_vfs_is_read_only(&job->base.vfs->base, job->base.call))
-			access->granted &=
-				~(uint32_t)(RR_VFS_MAY_MODIFY | RR_VFS_MAY_EXTEND | RR_VFS_MAY_DELETE);
-	}
-	rr_remote_end(&job->base, status);
-}
-
-enum rr_vfs_status
-rr_v3_access(struct rr_v3_job *job)
+object_may_build(struct rr_v3_job *job)
 {
 	const uint32_t all = ACCESS3_READ | ACCESS3_LOOKUP | ACCESS3_MODIFY | ACCESS3_EXTEND |
 			     ACCESS3_DELETE | ACCESS3_EXECUTE;
 
 	job->args.access = (ACCESS3args){ rr_v3_fh(&job->base.objects[0]), INPUT(job, access)->asked & all };
-	return rr_v3_call(job, NFSPROC3_ACCESS, object_may);
 }
 
+static enum rr_vfs_status
+object_may_take(struct rr_v3_job *job, enum rr_vfs_status status)
+{
+	struct rr_vfs_access *access = INPUT(job, access);
+	const ACCESS3resok *ok = &job->result.access.u.resok;
+
+	rr_v3_known(&ok->obj_attributes, &access->object_after);
+	if (status != RR_VFS_OK)
+		return status;
+	access->supported = access->asked & job->args.access.access;
+	if (access->object_after.valid)
+		access->supported &= object_rights(access->object_after.attributes.type);
+	access->granted = ok->access & access->supported;
+	if (!job->base.lean && rr_vfs_is_read_only(&job->base.vfs->base, job->base.call))
+		access->granted &= ~(uint32_t)(RR_VFS_MAY_MODIFY | RR_VFS_MAY_EXTEND | RR_VFS_MAY_DELETE);
+	return RR_VFS_OK;
+}
+
+const struct rr_v3_work rr_v3_work_access = { NFSPROC3_ACCESS, 0, object_may_build, object_may_take };
+
+/* ---- READLINK ---- */
+
 static void
-object_target(struct rr_v3_job *job, enum rr_vfs_status status)
+object_target_build(struct rr_v3_job *job)
+{
+	job->args.readlink.symlink = rr_v3_fh(&job->base.objects[0]);
+}
+
+static enum rr_vfs_status
+object_target_take(struct rr_v3_job *job, enum rr_vfs_status status)
 {
 	struct rr_vfs_readlink *readlink = INPUT(job, readlink);
 	const READLINK3resok *ok = &job->result.readlink.u.resok;
@@ -108,46 +139,46 @@ object_target(struct rr_v3_job *job, enum rr_vfs_status status)
 		status = RR_VFS_WRONG_TYPE;
 	if (status == RR_VFS_OK && ok->data.length > readlink->size)
 		status = RR_VFS_IO;
-	if (status == RR_VFS_OK) {
-		readlink->length = ok->data.length;
+	if (status != RR_VFS_OK)
+		return status;
+	readlink->length = ok->data.length;
+	if (ok->data.length > 0)
 		memcpy(readlink->target, ok->data.data, ok->data.length);
-	}
-	rr_remote_end(&job->base, status);
+	return RR_VFS_OK;
 }
 
-enum rr_vfs_status
-rr_v3_readlink(struct rr_v3_job *job)
-{
-	job->args.readlink.symlink = rr_v3_fh(&job->base.objects[0]);
-	return rr_v3_call(job, NFSPROC3_READLINK, object_target);
-}
+/* The target is small, and Linux's servers use a Write chunk for it wrongly, so it may come in a Reply
+ * chunk. */
+const struct rr_v3_work rr_v3_work_readlink = { NFSPROC3_READLINK, RR_VFS_TARGET_MAX + 1, object_target_build,
+	object_target_take };
 
 /* ---- File systems ---- */
 
 static void
-object_space(struct rr_v3_job *job, enum rr_vfs_status status)
+object_space_build(struct rr_v3_job *job)
+{
+	job->args.fsstat.fsroot = rr_v3_fh(&job->base.objects[0]);
+}
+
+static enum rr_vfs_status
+object_space_take(struct rr_v3_job *job, enum rr_vfs_status status)
 {
 	struct rr_vfs_statfs *statfs = INPUT(job, statfs);
 	const FSSTAT3resok *ok = &job->result.fsstat.u.resok;
 
 	rr_v3_known(&ok->obj_attributes, &statfs->object_after);
-	if (status == RR_VFS_OK) {
-		statfs->octets = ok->tbytes;
-		statfs->octets_free = ok->fbytes;
-		statfs->octets_for_all = ok->abytes;
-		statfs->files = ok->tfiles;
-		statfs->files_free = ok->ffiles;
-		statfs->files_for_all = ok->afiles;
-	}
-	rr_remote_end(&job->base, status);
+	if (status != RR_VFS_OK)
+		return status;
+	statfs->octets = ok->tbytes;
+	statfs->octets_free = ok->fbytes;
+	statfs->octets_for_all = ok->abytes;
+	statfs->files = ok->tfiles;
+	statfs->files_free = ok->ffiles;
+	statfs->files_for_all = ok->afiles;
+	return RR_VFS_OK;
 }
 
-enum rr_vfs_status
-rr_v3_statfs(struct rr_v3_job *job)
-{
-	job->args.fsstat.fsroot = rr_v3_fh(&job->base.objects[0]);
-	return rr_v3_call(job, NFSPROC3_FSSTAT, object_space);
-}
+const struct rr_v3_work rr_v3_work_statfs = { NFSPROC3_FSSTAT, 0, object_space_build, object_space_take };
 
 /* A server that says how many entries a list has serves lists. */
 static void

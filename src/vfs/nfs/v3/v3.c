@@ -2,11 +2,17 @@
 /* The provider, and the table of its operations. */
 #include "vfs/nfs/v3/v3_private.h"
 
+/* The operations that are one call each, with whose status they end. */
+static const struct rr_v3_work *const v3_works[RR_VFS_OPERATIONS] = {
+	[RR_VFS_OP_GETATTR] = &rr_v3_work_getattr,
+	[RR_VFS_OP_ACCESS] = &rr_v3_work_access,
+	[RR_VFS_OP_READLINK] = &rr_v3_work_readlink,
+	[RR_VFS_OP_STATFS] = &rr_v3_work_statfs,
+};
+
+/* All others. */
 static rr_v3_step *const v3_steps[RR_VFS_OPERATIONS] = {
-	[RR_VFS_OP_GETATTR] = rr_v3_getattr,
 	[RR_VFS_OP_SETATTR] = rr_v3_setattr,
-	[RR_VFS_OP_ACCESS] = rr_v3_access,
-	[RR_VFS_OP_READLINK] = rr_v3_readlink,
 	[RR_VFS_OP_READ] = rr_v3_read,
 	[RR_VFS_OP_WRITE] = rr_v3_write,
 	[RR_VFS_OP_COMMIT] = rr_v3_commit,
@@ -20,15 +26,17 @@ static rr_v3_step *const v3_steps[RR_VFS_OPERATIONS] = {
 	[RR_VFS_OP_READDIR] = rr_v3_readdir,
 	[RR_VFS_OP_GETACL] = rr_v3_getacl,
 	[RR_VFS_OP_SETACL] = rr_v3_setacl,
-	[RR_VFS_OP_STATFS] = rr_v3_statfs,
 	[RR_VFS_OP_LIMITS] = rr_v3_limits,
 };
 
 static enum rr_vfs_status
 v3_begin(struct rr_remote_job *job)
 {
+	const struct rr_v3_work *work = v3_works[job->operation];
 	rr_v3_step *step = v3_steps[job->operation];
 
+	if (work)
+		return rr_v3_ask((struct rr_v3_job *)job, work, rr_v3_end);
 	return step ? step((struct rr_v3_job *)job) : RR_VFS_NOTSUPP;
 }
 

@@ -2,11 +2,8 @@
 #ifndef RR_VFS_NFS_V3_V3_PRIVATE_H
 #define RR_VFS_NFS_V3_V3_PRIVATE_H
 
-#include "ulb/nfs3.h"
-#include "vfs/nfs/v3/lock.h"
 #include "vfs/nfs/v3/v3.h"
-
-struct rr_v3_job;
+#include "vfs/nfs/v3/work.h"
 
 struct rr_vfs_open {
 	struct rr_remote_open remote;
@@ -28,79 +25,26 @@ void rr_v3_change(const wcc_data *given, struct rr_vfs_change *change);
 /* Stores what version 3 can set. Returns RR_VFS_INVAL for a time that it does not hold: before 1970, or after
  * 2106. */
 enum rr_vfs_status rr_v3_set(const struct rr_vfs_set *set, sattr3 *attributes);
-enum rr_vfs_status rr_v3_status(nfsstat3 status);
 
 /* ---- call.c: an operation under way, and its calls ---- */
-
-struct rr_v3_job {
-	struct rr_remote_job base;
-	void (*then)(struct rr_v3_job *job, enum rr_vfs_status status);
-	bool plain; /* of a listing: by READDIR */
-	struct rr_v3_nlm nlm;
-	union {
-		GETATTR3args getattr;
-		SETATTR3args setattr;
-		LOOKUP3args lookup;
-		ACCESS3args access;
-		READLINK3args readlink;
-		READ3args read;
-		WRITE3args write;
-		CREATE3args create;
-		MKDIR3args mkdir;
-		SYMLINK3args symlink;
-		MKNOD3args mknod;
-		REMOVE3args remove;
-		RMDIR3args rmdir;
-		RENAME3args rename;
-		LINK3args link;
-		READDIR3args readdir;
-		READDIRPLUS3args readdirplus;
-		FSSTAT3args fsstat;
-		FSINFO3args fsinfo;
-		PATHCONF3args pathconf;
-		COMMIT3args commit;
-		GETACL3args getacl;
-		SETACL3args setacl;
-	} args;
-	union {
-		nfsstat3 status; /* each result begins with it */
-		GETATTR3res getattr;
-		SETATTR3res setattr;
-		LOOKUP3res lookup;
-		ACCESS3res access;
-		READLINK3res readlink;
-		READ3res read;
-		WRITE3res write;
-		CREATE3res create;
-		MKDIR3res mkdir;
-		SYMLINK3res symlink;
-		MKNOD3res mknod;
-		REMOVE3res remove;
-		RMDIR3res rmdir;
-		RENAME3res rename;
-		LINK3res link;
-		READDIR3res readdir;
-		READDIRPLUS3res readdirplus;
-		FSSTAT3res fsstat;
-		FSINFO3res fsinfo;
-		PATHCONF3res pathconf;
-		COMMIT3res commit;
-		GETACL3res getacl;
-		SETACL3res setacl;
-	} result;
-};
 
 /* The first steps of the operations: each begins a call, and returns RR_VFS_PENDING; or the status with which
  * the operation ends at once. */
 typedef enum rr_vfs_status rr_v3_step(struct rr_v3_job *job);
-rr_v3_step rr_v3_getattr, rr_v3_setattr, rr_v3_access, rr_v3_readlink, rr_v3_read, rr_v3_write, rr_v3_commit,
-	rr_v3_open, rr_v3_lock, rr_v3_lookup, rr_v3_create, rr_v3_link, rr_v3_remove, rr_v3_rename,
-	rr_v3_readdir, rr_v3_getacl, rr_v3_setacl, rr_v3_statfs, rr_v3_limits;
+rr_v3_step rr_v3_setattr, rr_v3_read, rr_v3_write, rr_v3_commit, rr_v3_open, rr_v3_lock, rr_v3_lookup,
+	rr_v3_create, rr_v3_link, rr_v3_remove, rr_v3_rename, rr_v3_readdir, rr_v3_getacl, rr_v3_setacl,
+	rr_v3_limits;
 
 /* Calls a procedure of the other server, whose arguments are in job->args; then() is called with the status
  * of its result, which is in job->result. Returns RR_VFS_PENDING. */
 enum rr_vfs_status rr_v3_call(
 	struct rr_v3_job *job, uint32_t procedure, void (*then)(struct rr_v3_job *job, enum rr_vfs_status));
+
+/* Begins the call of a work; then() is called with the status of its take(). Returns RR_VFS_PENDING. */
+enum rr_vfs_status rr_v3_ask(struct rr_v3_job *job, const struct rr_v3_work *work,
+	void (*then)(struct rr_v3_job *job, enum rr_vfs_status));
+/* Is the then() of operations that end with the status. */
+void rr_v3_end(struct rr_v3_job *job, enum rr_vfs_status status);
 
 /* Calls a procedure of NFSACL likewise. Where the other server has none, the status is RR_VFS_NOTSUPP. */
 enum rr_vfs_status rr_v3_acl_call(
@@ -113,12 +57,5 @@ void rr_v3_take_opens(struct rr_remote_job *job);
 void rr_v3_drop_opens(struct rr_remote_job *job);
 /* Frees the open when nobody uses it any more. */
 void rr_v3_drop_open(struct rr_remote_vfs *vfs, struct rr_vfs_open *open);
-
-/* Returns the handle as an argument of a call. */
-static inline nfs_fh3
-rr_v3_fh(const struct rr_remote_handle *handle)
-{
-	return (nfs_fh3){ .data = rr_remote_fh(handle) };
-}
 
 #endif

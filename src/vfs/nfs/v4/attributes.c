@@ -40,6 +40,12 @@ rr_v4_ask_attributes(struct rr_v4_slot *slot, const bitmap4 *asked)
 	return place;
 }
 
+uint8_t
+rr_v4_ask_known(struct rr_v4_slot *slot)
+{
+	return rr_v4_job(slot)->base.lean ? 0 : rr_v4_ask_attributes(slot, &rr_v4_ask_object);
+}
+
 bool
 rr_v4_take_values(const struct rr_v4_slot *slot, uint8_t place, struct rr_attr_values *values)
 {
@@ -53,13 +59,11 @@ rr_v4_take_values(const struct rr_v4_slot *slot, uint8_t place, struct rr_attr_v
 bool
 rr_v4_complete(const struct rr_attr_values *values, struct rr_vfs_attributes *attributes)
 {
-	if (!rr_attr_in(&values->have, FATTR4_TYPE) || values->attributes.id.number == 0)
-		return false;
 	*attributes = values->attributes;
 	attributes->block_size = 4096;
 	if (!rr_attr_in(&values->have, FATTR4_MOUNTED_ON_FILEID))
 		attributes->mounted_on = attributes->id.number;
-	return true;
+	return rr_attr_in(&values->have, FATTR4_TYPE) && attributes->id.number != 0;
 }
 
 void
@@ -68,6 +72,23 @@ rr_v4_take_known(const struct rr_v4_slot *slot, uint8_t place, struct rr_vfs_kno
 	struct rr_attr_values values;
 
 	known->valid = rr_v4_take_values(slot, place, &values) && rr_v4_complete(&values, &known->attributes);
+}
+
+void
+rr_v4_take_object(struct rr_v4_slot *slot, struct rr_vfs_attributes *attributes)
+{
+	struct rr_v4_job *job = rr_v4_job(slot);
+	struct rr_attr_values values;
+
+	/* Only clients of a provider need a number of the object. */
+	if (!rr_v4_take_values(slot, job->at.object, &values) ||
+		!(rr_v4_complete(&values, attributes) ||
+			(job->base.lean && rr_attr_in(&values.have, FATTR4_TYPE)))) {
+		job->verdict = RR_VFS_IO;
+		return;
+	}
+	job->owner = values.owner;
+	job->group = values.group;
 }
 
 void

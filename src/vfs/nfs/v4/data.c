@@ -37,7 +37,7 @@ data_read_build(struct rr_v4_slot *slot)
 	struct rr_v4_job *job = rr_v4_job(slot);
 	const struct rr_vfs_read *read = RR_V4_INPUT(job, read);
 	struct rr_call *call = &job->base.rpc;
-	stateid4 stateid = rr_v4_stateid(job, 0, RR_VFS_SHARE_READ);
+	stateid4 stateid = rr_v4_stateid(job, &read->object, 0, RR_VFS_SHARE_READ);
 
 	rr_v4_put_object(slot, 0);
 	job->at.object = rr_v4_ask_attributes(slot, &rr_v4_ask_object);
@@ -140,7 +140,7 @@ data_write_build(struct rr_v4_slot *slot)
 {
 	struct rr_v4_job *job = rr_v4_job(slot);
 	const struct rr_vfs_write *write = RR_V4_INPUT(job, write);
-	stateid4 stateid = rr_v4_stateid(job, 0, RR_VFS_SHARE_WRITE);
+	stateid4 stateid = rr_v4_stateid(job, &write->object, 0, RR_VFS_SHARE_WRITE);
 
 	_Static_assert((int)UNSTABLE4 == (int)RR_VFS_UNSTABLE && (int)FILE_SYNC4 == (int)RR_VFS_FILE_SYNC,
 		"the same");
@@ -247,12 +247,6 @@ data_commit_take(struct rr_v4_slot *slot)
 	return 0;
 }
 
-static const struct rr_v4_work data_commit = {
+const struct rr_v4_work rr_v4_work_commit = {
 	.build = data_commit_build, .take = data_commit_take, .result = sizeof(nfsstat4)
 };
-
-enum rr_vfs_status
-rr_v4_do_commit(struct rr_v4_job *job)
-{
-	return rr_v4_ask(job, &data_commit, rr_v4_end);
-}

@@ -88,10 +88,8 @@ held_find(struct rr_v4_vfs *vfs, const struct rr_remote_handle *file, uint32_t a
 
 /* RFC 8881, 8.2.2: the seqid zero stands for the most recent one. */
 stateid4
-rr_v4_stateid(struct rr_v4_job *job, int index, uint32_t access)
+rr_v4_stateid(struct rr_v4_job *job, const struct rr_vfs_object *object, int index, uint32_t access)
 {
-	const struct rr_vfs_row *row = &rr_vfs_rows[job->base.operation];
-	const struct rr_vfs_object *object = rr_vfs_member(job->base.call, row->objects[index]);
 	struct rr_v4_held *held = object->open ? object->open->held : NULL;
 	stateid4 stateid = { 0 };
 

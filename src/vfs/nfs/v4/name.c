@@ -105,14 +105,16 @@ name_link_build(struct rr_v4_slot *slot)
 	struct rr_v4_job *job = rr_v4_job(slot);
 
 	rr_v4_put_object(slot, 0);
-	job->at.before[0] = rr_v4_ask_attributes(slot, &rr_v4_ask_object);
+	job->at.before[0] = rr_v4_ask_known(slot);
 	rr_v4_op(slot, OP_SAVEFH, 0);
 	rr_v4_put_object(slot, 1);
-	job->at.before[1] = rr_v4_ask_attributes(slot, &rr_v4_ask_object);
+	job->at.before[1] = rr_v4_ask_known(slot);
 	rr_v4_op(slot, OP_LINK, XDR_MAX_change_info4)->u.oplink.newname = RR_V4_INPUT(job, link)->name;
-	job->at.after[1] = rr_v4_ask_attributes(slot, &rr_v4_ask_object);
+	job->at.after[1] = rr_v4_ask_known(slot);
+	if (job->base.lean)
+		return;
 	rr_v4_op(slot, OP_RESTOREFH, 0);
-	job->at.object = rr_v4_ask_attributes(slot, &rr_v4_ask_object);
+	job->at.object = rr_v4_ask_known(slot);
 }
 
 static void
@@ -137,7 +139,7 @@ name_link_take(struct rr_v4_slot *slot)
 	return 0;
 }
 
-static const struct rr_v4_work name_link = { .build = name_link_build,
+const struct rr_v4_work rr_v4_work_link = { .build = name_link_build,
 	.take = name_link_take,
 	.fail = name_link_fail,
 	.result = sizeof(nfsstat4),
@@ -160,7 +162,7 @@ rr_v4_do_link(struct rr_v4_job *job)
 {
 	enum rr_vfs_status status = name_is_bad(RR_V4_INPUT(job, link)->name);
 
-	return status == RR_VFS_OK ? rr_v4_ask(job, &name_link, name_link_then) : status;
+	return status == RR_VFS_OK ? rr_v4_ask(job, &rr_v4_work_link, name_link_then) : status;
 }
 
 /* ---- REMOVE ---- */
@@ -191,11 +193,11 @@ name_remove_build(struct rr_v4_slot *slot)
 	const struct rr_vfs_remove *remove = RR_V4_INPUT(job, remove);
 
 	rr_v4_put_object(slot, 0);
-	job->at.before[0] = rr_v4_ask_attributes(slot, &rr_v4_ask_object);
+	job->at.before[0] = rr_v4_ask_known(slot);
 	if (remove->what != RR_VFS_REMOVE_ANY)
 		name_verify(slot, remove);
 	rr_v4_op(slot, OP_REMOVE, XDR_MAX_change_info4)->u.opremove.target = remove->name;
-	job->at.after[0] = rr_v4_ask_attributes(slot, &rr_v4_ask_object);
+	job->at.after[0] = rr_v4_ask_known(slot);
 }
 
 static void
@@ -219,7 +221,7 @@ name_remove_take(struct rr_v4_slot *slot)
 	return 0;
 }
 
-static const struct rr_v4_work name_remove = { .build = name_remove_build,
+const struct rr_v4_work rr_v4_work_remove = { .build = name_remove_build,
 	.take = name_remove_take,
 	.fail = name_remove_fail,
 	.result = sizeof(nfsstat4),
@@ -240,7 +242,7 @@ rr_v4_do_remove(struct rr_v4_job *job)
 {
 	enum rr_vfs_status status = name_is_bad(RR_V4_INPUT(job, remove)->name);
 
-	return status == RR_VFS_OK ? rr_v4_ask(job, &name_remove, name_remove_then) : status;
+	return status == RR_VFS_OK ? rr_v4_ask(job, &rr_v4_work_remove, name_remove_then) : status;
 }
 
 /* ---- RENAME ---- */
@@ -252,15 +254,17 @@ name_rename_build(struct rr_v4_slot *slot)
 	const struct rr_vfs_rename *rename = RR_V4_INPUT(job, rename);
 
 	rr_v4_put_object(slot, 0);
-	job->at.before[0] = rr_v4_ask_attributes(slot, &rr_v4_ask_object);
+	job->at.before[0] = rr_v4_ask_known(slot);
 	rr_v4_op(slot, OP_SAVEFH, 0);
 	rr_v4_put_object(slot, 1);
-	job->at.before[1] = rr_v4_ask_attributes(slot, &rr_v4_ask_object);
+	job->at.before[1] = rr_v4_ask_known(slot);
 	rr_v4_op(slot, OP_RENAME, 2 * XDR_MAX_change_info4)->u.oprename =
 		(RENAME4args){ rename->old_name, rename->new_name };
-	job->at.after[1] = rr_v4_ask_attributes(slot, &rr_v4_ask_object);
+	job->at.after[1] = rr_v4_ask_known(slot);
+	if (job->base.lean)
+		return;
 	rr_v4_op(slot, OP_RESTOREFH, 0);
-	job->at.after[0] = rr_v4_ask_attributes(slot, &rr_v4_ask_object);
+	job->at.after[0] = rr_v4_ask_known(slot);
 }
 
 static void
@@ -285,7 +289,7 @@ name_rename_take(struct rr_v4_slot *slot)
 	return 0;
 }
 
-static const struct rr_v4_work name_rename = { .build = name_rename_build,
+const struct rr_v4_work rr_v4_work_rename = { .build = name_rename_build,
 	.take = name_rename_take,
 	.fail = name_rename_fail,
 	.result = sizeof(nfsstat4),
@@ -306,5 +310,5 @@ rr_v4_do_rename(struct rr_v4_job *job)
 
 	if (status == RR_VFS_OK)
 		status = name_is_bad(rename->new_name);
-	return status == RR_VFS_OK ? rr_v4_ask(job, &name_rename, name_rename_then) : status;
+	return status == RR_VFS_OK ? rr_v4_ask(job, &rr_v4_work_rename, name_rename_then) : status;
 }

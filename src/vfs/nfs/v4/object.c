@@ -18,24 +18,13 @@ object_get_build(struct rr_v4_slot *slot)
 static int
 object_get_take(struct rr_v4_slot *slot)
 {
-	struct rr_v4_job *job = rr_v4_job(slot);
-	struct rr_vfs_known known;
-
-	rr_v4_take_known(slot, job->at.object, &known);
-	RR_V4_INPUT(job, getattr)->attributes = known.attributes;
-	job->verdict = known.valid ? RR_VFS_OK : RR_VFS_IO;
+	rr_v4_take_object(slot, &RR_V4_INPUT(rr_v4_job(slot), getattr)->attributes);
 	return 0;
 }
 
-static const struct rr_v4_work object_get = {
+const struct rr_v4_work rr_v4_work_getattr = {
 	.build = object_get_build, .take = object_get_take, .result = sizeof(nfsstat4)
 };
-
-enum rr_vfs_status
-rr_v4_do_getattr(struct rr_v4_job *job)
-{
-	return rr_v4_ask(job, &object_get, rr_v4_end);
-}
 
 /* ---- SETATTR ---- */
 
@@ -62,16 +51,16 @@ object_set_build(struct rr_v4_slot *slot)
 	SETATTR4args *args;
 
 	rr_v4_put_object(slot, 0);
-	job->at.before[0] = rr_v4_ask_attributes(slot, &rr_v4_ask_object);
+	job->at.before[0] = rr_v4_ask_known(slot);
 	if (setattr->guarded)
 		object_guard(slot);
 	args = &rr_v4_op(slot, OP_SETATTR, 4 + 4 * RR_ATTR_WORDS)->u.opsetattr;
 	/* RFC 8881, 18.30.3: "The stateid argument for SETATTR is used to provide byte-range locking context
 	 * that is necessary for SETATTR requests that set the size attribute." */
 	if (setattr->set.mask & RR_VFS_SET_SIZE)
-		args->stateid = rr_v4_stateid(job, 0, RR_VFS_SHARE_WRITE);
+		args->stateid = rr_v4_stateid(job, &setattr->object, 0, RR_VFS_SHARE_WRITE);
 	args->obj_attributes = rr_v4_attr_set(slot, &setattr->set);
-	job->at.after[0] = rr_v4_ask_attributes(slot, &rr_v4_ask_object);
+	job->at.after[0] = rr_v4_ask_known(slot);
 }
 
 /* RFC 8881, 18.30.3: "The attrsset field contains a bitmap4 that indicates which attributes were successfully
@@ -99,7 +88,7 @@ object_set_take(struct rr_v4_slot *slot)
 	return 0;
 }
 
-static const struct rr_v4_work object_set = { .build = object_set_build,
+const struct rr_v4_work rr_v4_work_setattr = { .build = object_set_build,
 	.take = object_set_take,
 	.fail = object_set_fail,
 	.result = sizeof(nfsstat4),
@@ -115,7 +104,7 @@ rr_v4_do_setattr(struct rr_v4_job *job)
 		job->base.user.uid = job->base.call->caller->uid;
 		job->base.user.gid = job->base.call->caller->gid;
 	}
-	return rr_v4_ask(job, &object_set, rr_v4_end);
+	return rr_v4_ask(job, &rr_v4_work_setattr, rr_v4_end);
 }
 
 /* ---- ACCESS ---- */
@@ -129,7 +118,7 @@ object_may_build(struct rr_v4_slot *slot)
 	const uint32_t xattrs = RR_VFS_MAY_XATTR_READ | RR_VFS_MAY_XATTR_WRITE | RR_VFS_MAY_XATTR_LIST;
 
 	rr_v4_put_object(slot, 0);
-	job->at.object = rr_v4_ask_attributes(slot, &rr_v4_ask_object);
+	job->at.object = rr_v4_ask_known(slot);
 	rr_v4_op(slot, OP_ACCESS, 8)->u.opaccess.access =
 		RR_V4_INPUT(job, access)->asked & (rr_v4_minor(slot->v4) < 2 ? all : all | xattrs);
 }
@@ -144,21 +133,15 @@ object_may_take(struct rr_v4_slot *slot)
 	rr_v4_take_known(slot, job->at.object, &access->object_after);
 	access->supported = access->asked & ok->supported;
 	access->granted = access->supported & ok->access;
-	if (rr_vfs_is_read_only(&job->base.vfs->base, job->base.call))
+	if (!job->base.lean && rr_vfs_is_read_only(&job->base.vfs->base, job->base.call))
 		access->granted &= ~(uint32_t)(RR_VFS_MAY_MODIFY | RR_VFS_MAY_EXTEND | RR_VFS_MAY_DELETE |
 					       RR_VFS_MAY_XATTR_WRITE);
 	return 0;
 }
 
-static const struct rr_v4_work object_may = {
+const struct rr_v4_work rr_v4_work_access = {
 	.build = object_may_build, .take = object_may_take, .result = sizeof(nfsstat4)
 };
-
-enum rr_vfs_status
-rr_v4_do_access(struct rr_v4_job *job)
-{
-	return rr_v4_ask(job, &object_may, rr_v4_end);
-}
 
 /* ---- READLINK ---- */
 
@@ -168,7 +151,7 @@ object_target_build(struct rr_v4_slot *slot)
 	struct rr_v4_job *job = rr_v4_job(slot);
 
 	rr_v4_put_object(slot, 0);
-	job->at.object = rr_v4_ask_attributes(slot, &rr_v4_ask_object);
+	job->at.object = rr_v4_ask_known(slot);
 	rr_v4_op(slot, OP_READLINK, 4);
 	/* The target has no sink: it comes with the rest of the reply. */
 	slot->call.reply_max = RR_VFS_TARGET_MAX + 1;
@@ -200,7 +183,7 @@ object_target_take(struct rr_v4_slot *slot)
 	return 0;
 }
 
-static const struct rr_v4_work object_target = { .build = object_target_build,
+const struct rr_v4_work rr_v4_work_readlink = { .build = object_target_build,
 	.take = object_target_take,
 	.fail = object_target_fail,
 	.result = sizeof(nfsstat4) };
@@ -216,7 +199,7 @@ object_target_then(struct rr_v4_job *job, enum rr_vfs_status status)
 enum rr_vfs_status
 rr_v4_do_readlink(struct rr_v4_job *job)
 {
-	return rr_v4_ask(job, &object_target, object_target_then);
+	return rr_v4_ask(job, &rr_v4_work_readlink, object_target_then);
 }
 
 /* ---- File systems ---- */
@@ -249,15 +232,9 @@ object_space_take(struct rr_v4_slot *slot)
 	return 0;
 }
 
-static const struct rr_v4_work object_space = {
+const struct rr_v4_work rr_v4_work_statfs = {
 	.build = object_space_build, .take = object_space_take, .result = sizeof(nfsstat4)
 };
-
-enum rr_vfs_status
-rr_v4_do_statfs(struct rr_v4_job *job)
-{
-	return rr_v4_ask(job, &object_space, rr_v4_end);
-}
 
 static void
 object_limits_build(struct rr_v4_slot *slot)
@@ -296,12 +273,6 @@ object_limits_take(struct rr_v4_slot *slot)
 	return 0;
 }
 
-static const struct rr_v4_work object_limits = {
+const struct rr_v4_work rr_v4_work_limits = {
 	.build = object_limits_build, .take = object_limits_take, .result = sizeof(nfsstat4)
 };
-
-enum rr_vfs_status
-rr_v4_do_limits(struct rr_v4_job *job)
-{
-	return rr_v4_ask(job, &object_limits, rr_v4_end);
-}

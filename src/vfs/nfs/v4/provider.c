@@ -11,19 +11,29 @@
 /* For so long, the provider waits at its end until its files are closed and the server has forgotten it. */
 #define PROVIDER_PATIENCE (1 * RR_SECOND)
 
+/* The operations that are one COMPOUND each, with whose status they end. */
+static const struct rr_v4_work *const provider_works[RR_VFS_OPERATIONS] = {
+	[RR_VFS_OP_GETATTR] = &rr_v4_work_getattr,
+	[RR_VFS_OP_ACCESS] = &rr_v4_work_access,
+	[RR_VFS_OP_COMMIT] = &rr_v4_work_commit,
+	[RR_VFS_OP_ALLOCATE] = &rr_v4_work_allocate,
+	[RR_VFS_OP_DEALLOCATE] = &rr_v4_work_allocate,
+	[RR_VFS_OP_COPY] = &rr_v4_work_copy,
+	[RR_VFS_OP_CLONE] = &rr_v4_work_clone,
+	[RR_VFS_OP_GETXATTR] = &rr_v4_work_getxattr,
+	[RR_VFS_OP_SETXATTR] = &rr_v4_work_setxattr,
+	[RR_VFS_OP_REMOVEXATTR] = &rr_v4_work_setxattr,
+	[RR_VFS_OP_STATFS] = &rr_v4_work_statfs,
+	[RR_VFS_OP_LIMITS] = &rr_v4_work_limits,
+};
+
+/* All others. */
 static rr_v4_step *const provider_steps[RR_VFS_OPERATIONS] = {
-	[RR_VFS_OP_GETATTR] = rr_v4_do_getattr,
 	[RR_VFS_OP_SETATTR] = rr_v4_do_setattr,
-	[RR_VFS_OP_ACCESS] = rr_v4_do_access,
 	[RR_VFS_OP_READLINK] = rr_v4_do_readlink,
 	[RR_VFS_OP_READ] = rr_v4_do_read,
 	[RR_VFS_OP_WRITE] = rr_v4_do_write,
-	[RR_VFS_OP_COMMIT] = rr_v4_do_commit,
 	[RR_VFS_OP_SEEK] = rr_v4_do_seek,
-	[RR_VFS_OP_ALLOCATE] = rr_v4_do_allocate,
-	[RR_VFS_OP_DEALLOCATE] = rr_v4_do_deallocate,
-	[RR_VFS_OP_COPY] = rr_v4_do_copy,
-	[RR_VFS_OP_CLONE] = rr_v4_do_clone,
 	[RR_VFS_OP_OPEN] = rr_v4_do_open,
 	[RR_VFS_OP_LOCK] = rr_v4_do_lock,
 	[RR_VFS_OP_LOOKUP] = rr_v4_do_lookup,
@@ -32,21 +42,22 @@ static rr_v4_step *const provider_steps[RR_VFS_OPERATIONS] = {
 	[RR_VFS_OP_REMOVE] = rr_v4_do_remove,
 	[RR_VFS_OP_RENAME] = rr_v4_do_rename,
 	[RR_VFS_OP_READDIR] = rr_v4_do_readdir,
-	[RR_VFS_OP_GETXATTR] = rr_v4_do_getxattr,
-	[RR_VFS_OP_SETXATTR] = rr_v4_do_setxattr,
 	[RR_VFS_OP_LISTXATTR] = rr_v4_do_listxattr,
-	[RR_VFS_OP_REMOVEXATTR] = rr_v4_do_removexattr,
 	[RR_VFS_OP_GETACL] = rr_v4_do_getacl,
 	[RR_VFS_OP_SETACL] = rr_v4_do_setacl,
-	[RR_VFS_OP_STATFS] = rr_v4_do_statfs,
-	[RR_VFS_OP_LIMITS] = rr_v4_do_limits,
 };
+
+static enum rr_vfs_status
+provider_work(struct rr_v4_job *job)
+{
+	return rr_v4_ask(job, provider_works[job->base.operation], rr_v4_end);
+}
 
 static enum rr_vfs_status
 provider_begin(struct rr_remote_job *base)
 {
 	struct rr_v4_job *job = (struct rr_v4_job *)base;
-	rr_v4_step *step = provider_steps[base->operation];
+	rr_v4_step *step = provider_works[base->operation] ? provider_work : provider_steps[base->operation];
 	enum rr_vfs_status status;
 
 	if (!step)

@@ -10,13 +10,7 @@
 #include "vfs/nfs/v4/provider.h"
 #include "vfs/nfs/v4/session/compound.h"
 #include "vfs/nfs/v4/session/open.h"
-#include "vfs/nfs/v4/session/v4.h"
-
-struct rr_v4_job;
-struct rr_v4_held;
-
-/* The structure of the operation that the job is for. */
-#define RR_V4_INPUT(job, type) rr_container((job)->base.call, struct rr_vfs_##type, call)
+#include "vfs/nfs/v4/work.h"
 
 struct rr_v4_vfs {
 	struct rr_remote_vfs base;
@@ -40,10 +34,16 @@ extern const bitmap4 rr_v4_ask_object, rr_v4_ask_entry, rr_v4_ask_acl, rr_v4_ask
 
 /* Appends GETATTR of an object, and returns its place in the COMPOUND. */
 uint8_t rr_v4_ask_attributes(struct rr_v4_slot *slot, const bitmap4 *asked);
+/* The same for an object that the operation changes or passes. Returns 0, and appends nothing, where that is
+ * not wanted (job->base.lean). */
+uint8_t rr_v4_ask_known(struct rr_v4_slot *slot);
 /* Decodes the result of the GETATTR at this place. Returns false if there is none (place 0, or an operation
  * in front of it failed), or if it makes no sense. */
 bool rr_v4_take_values(const struct rr_v4_slot *slot, uint8_t place, struct rr_attr_values *values);
 void rr_v4_take_known(const struct rr_v4_slot *slot, uint8_t place, struct rr_vfs_known *known);
+/* Takes the attributes of the object that the operation is for (job->at.object), and notes the names of its
+ * owner and group. Sets job->verdict where there are none. */
+void rr_v4_take_object(struct rr_v4_slot *slot, struct rr_vfs_attributes *attributes);
 /* Completes attributes that a server sent. Returns false if they lack the type or the number. */
 bool rr_v4_complete(const struct rr_attr_values *values, struct rr_vfs_attributes *attributes);
 /* Takes the change of an object from the GETATTRs before and after an operation. info: what the server says
@@ -56,46 +56,10 @@ enum rr_vfs_status rr_v4_status(nfsstat4 status);
 
 /* ---- call.c: an operation under way, and its COMPOUNDs ---- */
 
-struct rr_v4_job {
-	struct rr_remote_job base;
-	/* The provider in whose session the operation goes on: that of the thread which has made the open
-	 * that the call names. */
-	struct rr_v4_vfs *on;
-	struct rr_list of_guests;                          /* in on->guests, if that is another thread's */
-	struct rpcrdma_post post;                          /* there, and back */
-	enum rr_vfs_status outcome;                        /* on the way back */
-	enum rr_vfs_status (*step)(struct rr_v4_job *job); /* its first step */
-	void (*then)(struct rr_v4_job *job, enum rr_vfs_status status);
-	const struct rr_v4_work *work; /* the COMPOUND under way */
-	nfsstat4 status;               /* its result */
-	/* The verdict of the work's take() on a COMPOUND that succeeded; RR_VFS_OK at first. */
-	enum rr_vfs_status verdict;
-	/* The places of operations in the COMPOUND. 0: it is not there, as SEQUENCE is. */
-	struct {
-		uint8_t before[2], after[2]; /* GETATTR of the objects that the operation changes */
-		uint8_t object;              /* GETATTR of the object that is found or made */
-	} at;
-	struct rr_v4_held *held; /* by OPEN: what is opened; by others: the state that the call has used */
-	bool again;              /* that state was lost, and was made again */
-	struct rr_vfs_open *relocking; /* the open whose range is locked again after that */
-	struct {                       /* the COMPOUND that found it lost */
-		const struct rr_v4_work *work;
-		void (*then)(struct rr_v4_job *job, enum rr_vfs_status status);
-	} lost;
-	bool listed;           /* of a listing: the part was taken, though its COMPOUND failed */
-	uint64_t cookie;       /* of LISTXATTRS */
-	uint8_t guard[12];     /* of SETATTR: the time or number of change that it wants, as VERIFY has it */
-	struct rr_vfs_set set; /* attributes to be set */
-	struct rr_vfs_known above; /* an object that the call does not name */
-};
-
 typedef enum rr_vfs_status rr_v4_step(struct rr_v4_job *job);
-rr_v4_step rr_v4_do_getattr, rr_v4_do_setattr, rr_v4_do_access, rr_v4_do_readlink, rr_v4_do_read,
-	rr_v4_do_write, rr_v4_do_commit, rr_v4_do_seek, rr_v4_do_allocate, rr_v4_do_deallocate, rr_v4_do_copy,
-	rr_v4_do_clone, rr_v4_do_open, rr_v4_do_lock, rr_v4_do_lookup, rr_v4_do_create, rr_v4_do_link,
-	rr_v4_do_remove, rr_v4_do_rename, rr_v4_do_readdir, rr_v4_do_getxattr, rr_v4_do_setxattr,
-	rr_v4_do_listxattr, rr_v4_do_removexattr, rr_v4_do_getacl, rr_v4_do_setacl, rr_v4_do_statfs,
-	rr_v4_do_limits;
+rr_v4_step rr_v4_do_setattr, rr_v4_do_readlink, rr_v4_do_read, rr_v4_do_write, rr_v4_do_seek, rr_v4_do_open,
+	rr_v4_do_lock, rr_v4_do_lookup, rr_v4_do_create, rr_v4_do_link, rr_v4_do_remove, rr_v4_do_rename,
+	rr_v4_do_readdir, rr_v4_do_listxattr, rr_v4_do_getacl, rr_v4_do_setacl;
 
 /* Sends a COMPOUND; then() is called with the status of its result. Returns RR_VFS_PENDING. */
 enum rr_vfs_status rr_v4_ask(struct rr_v4_job *job, const struct rr_v4_work *work,
@@ -113,20 +77,6 @@ static inline struct rr_v4_vfs *
 rr_v4_vfs(const struct rr_v4_job *job)
 {
 	return job->on;
-}
-
-/* Returns the job that a slot works for. */
-static inline struct rr_v4_job *
-rr_v4_job(const struct rr_v4_slot *slot)
-{
-	return slot->outer->ctx;
-}
-
-/* Appends PUTFH of an object of the job. */
-static inline void
-rr_v4_put_object(struct rr_v4_slot *slot, int index)
-{
-	rr_v4_putfh(slot, rr_remote_fh(&rr_v4_job(slot)->base.objects[index]));
 }
 
 /* ---- away.c: operations on an open that another thread has made ---- */
@@ -212,9 +162,10 @@ void rr_v4_name_owner(struct rr_v4_vfs *vfs, char owner[RR_V4_OWNER]);
 void rr_v4_open_op(struct rr_v4_slot *slot, const struct rr_v4_held *held, open_claim_type4 claim,
 	uint32_t access, uint32_t deny);
 
-/* Returns the stateid for input and output on an object of the job: that of its open; where the caller has
- * reserved the access, that of any open of the file; else the anonymous one (RFC 8881, 8.2.3). */
-stateid4 rr_v4_stateid(struct rr_v4_job *job, int index, uint32_t access);
+/* Returns the stateid for input and output on an object of the job, its first or second (index): that of its
+ * open; where the caller has reserved the access, that of any open of the file; else the anonymous one (RFC
+ * 8881, 8.2.3). */
+stateid4 rr_v4_stateid(struct rr_v4_job *job, const struct rr_vfs_object *object, int index, uint32_t access);
 /* Tells whether the server does not know the stateid any more that the job has used. */
 bool rr_v4_is_lost(const struct rr_v4_job *job);
 /* Opens the file again whose state the server has lost, and then repeats the COMPOUND. */

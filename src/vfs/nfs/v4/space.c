@@ -9,7 +9,7 @@ space_seek_build(struct rr_v4_slot *slot)
 {
 	struct rr_v4_job *job = rr_v4_job(slot);
 	const struct rr_vfs_seek *seek = RR_V4_INPUT(job, seek);
-	stateid4 stateid = rr_v4_stateid(job, 0, RR_VFS_SHARE_READ);
+	stateid4 stateid = rr_v4_stateid(job, &seek->object, 0, RR_VFS_SHARE_READ);
 
 	rr_v4_put_object(slot, 0);
 	job->at.object = rr_v4_ask_attributes(slot, &rr_v4_ask_object);
@@ -76,7 +76,7 @@ space_allocate_build(struct rr_v4_slot *slot)
 {
 	struct rr_v4_job *job = rr_v4_job(slot);
 	const struct rr_vfs_space *space = RR_V4_INPUT(job, space);
-	stateid4 stateid = rr_v4_stateid(job, 0, RR_VFS_SHARE_WRITE);
+	stateid4 stateid = rr_v4_stateid(job, &space->object, 0, RR_VFS_SHARE_WRITE);
 
 	rr_v4_put_object(slot, 0);
 	if (job->base.operation == RR_VFS_OP_ALLOCATE)
@@ -97,23 +97,11 @@ space_allocate_take(struct rr_v4_slot *slot)
 	return 0;
 }
 
-static const struct rr_v4_work space_allocate = { .build = space_allocate_build,
+const struct rr_v4_work rr_v4_work_allocate = { .build = space_allocate_build,
 	.take = space_allocate_take,
 	.result = sizeof(nfsstat4),
 	.changes = true,
 	.newer = true };
-
-enum rr_vfs_status
-rr_v4_do_allocate(struct rr_v4_job *job)
-{
-	return rr_v4_ask(job, &space_allocate, rr_v4_end);
-}
-
-enum rr_vfs_status
-rr_v4_do_deallocate(struct rr_v4_job *job)
-{
-	return rr_v4_ask(job, &space_allocate, rr_v4_end);
-}
 
 /* ---- COPY and CLONE ---- */
 
@@ -135,8 +123,8 @@ space_copy_build(struct rr_v4_slot *slot)
 {
 	struct rr_v4_job *job = rr_v4_job(slot);
 	const struct rr_vfs_copy *copy = RR_V4_INPUT(job, copy);
-	stateid4 from = rr_v4_stateid(job, 0, RR_VFS_SHARE_READ);
-	stateid4 to = rr_v4_stateid(job, 1, RR_VFS_SHARE_WRITE);
+	stateid4 from = rr_v4_stateid(job, &copy->from, 0, RR_VFS_SHARE_READ);
+	stateid4 to = rr_v4_stateid(job, &copy->to, 1, RR_VFS_SHARE_WRITE);
 
 	space_files(slot);
 	rr_v4_op(slot, OP_COPY, XDR_MAX_COPY4resok + sizeof(stateid4))->u.opcopy = (COPY4args){
@@ -172,17 +160,11 @@ space_copy_take(struct rr_v4_slot *slot)
 	return 0;
 }
 
-static const struct rr_v4_work space_copy = { .build = space_copy_build,
+const struct rr_v4_work rr_v4_work_copy = { .build = space_copy_build,
 	.take = space_copy_take,
 	.result = sizeof(nfsstat4),
 	.changes = true,
 	.newer = true };
-
-enum rr_vfs_status
-rr_v4_do_copy(struct rr_v4_job *job)
-{
-	return rr_v4_ask(job, &space_copy, rr_v4_end);
-}
 
 /* Builds CLONE, and a COMMIT behind it, because RFC 7862, 15.13, does not say that the cloned data is on
  * stable storage. */
@@ -191,8 +173,8 @@ space_clone_build(struct rr_v4_slot *slot)
 {
 	struct rr_v4_job *job = rr_v4_job(slot);
 	const struct rr_vfs_copy *copy = RR_V4_INPUT(job, copy);
-	stateid4 from = rr_v4_stateid(job, 0, RR_VFS_SHARE_READ);
-	stateid4 to = rr_v4_stateid(job, 1, RR_VFS_SHARE_WRITE);
+	stateid4 from = rr_v4_stateid(job, &copy->from, 0, RR_VFS_SHARE_READ);
+	stateid4 to = rr_v4_stateid(job, &copy->to, 1, RR_VFS_SHARE_WRITE);
 
 	space_files(slot);
 	rr_v4_op(slot, OP_CLONE, 0)->u.opclone = (CLONE4args){
@@ -224,14 +206,8 @@ space_clone_take(struct rr_v4_slot *slot)
 	return 0;
 }
 
-static const struct rr_v4_work space_clone = { .build = space_clone_build,
+const struct rr_v4_work rr_v4_work_clone = { .build = space_clone_build,
 	.take = space_clone_take,
 	.result = sizeof(nfsstat4),
 	.changes = true,
 	.newer = true };
-
-enum rr_vfs_status
-rr_v4_do_clone(struct rr_v4_job *job)
-{
-	return rr_v4_ask(job, &space_clone, rr_v4_end);
-}

@@ -31,15 +31,9 @@ xattr_get_take(struct rr_v4_slot *slot)
 	return 0;
 }
 
-static const struct rr_v4_work xattr_get = {
+const struct rr_v4_work rr_v4_work_getxattr = {
 	.build = xattr_get_build, .take = xattr_get_take, .result = sizeof(nfsstat4), .newer = true
 };
-
-enum rr_vfs_status
-rr_v4_do_getxattr(struct rr_v4_job *job)
-{
-	return rr_v4_ask(job, &xattr_get, rr_v4_end);
-}
 
 /* ---- SETXATTR and REMOVEXATTR ---- */
 
@@ -84,24 +78,12 @@ xattr_set_take(struct rr_v4_slot *slot)
 	return 0;
 }
 
-static const struct rr_v4_work xattr_set = { .build = xattr_set_build,
+const struct rr_v4_work rr_v4_work_setxattr = { .build = xattr_set_build,
 	.take = xattr_set_take,
 	.fail = xattr_set_fail,
 	.result = sizeof(nfsstat4),
 	.changes = true,
 	.newer = true };
-
-enum rr_vfs_status
-rr_v4_do_setxattr(struct rr_v4_job *job)
-{
-	return rr_v4_ask(job, &xattr_set, rr_v4_end);
-}
-
-enum rr_vfs_status
-rr_v4_do_removexattr(struct rr_v4_job *job)
-{
-	return rr_v4_ask(job, &xattr_set, rr_v4_end);
-}
 
 /* ---- LISTXATTRS ---- */
 

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RR_VFS_NFS_V4_WORK_H
+#define RR_VFS_NFS_V4_WORK_H
+
+#include <rpcrdma/engine.h>
+
+#include "vfs/nfs/remote/remote.h"
+#include "vfs/nfs/v4/session/compound.h"
+#include "vfs/nfs/v4/session/v4.h"
+
+/*
+ * The operations of vfs.h as COMPOUNDs of version 4: each work (slot.h) appends the operations to the
+ * COMPOUND, and takes their results into the output of the operation. The provider sends them, and so does
+ * the client of <rpcrdma/nfs.h>, whose job has no provider (struct rr_remote_job.lean).
+ */
+
+struct rr_v4_vfs;
+struct rr_v4_held;
+
+/* The structure of the operation that the job is for. */
+#define RR_V4_INPUT(job, type) rr_container((job)->base.call, struct rr_vfs_##type, call)
+
+struct rr_v4_job {
+	struct rr_remote_job base;
+	/* The provider in whose session the operation goes on: that of the thread which has made the open
+	 * that the call names. */
+	struct rr_v4_vfs *on;
+	struct rr_list of_guests;                          /* in on->guests, if that is another thread's */
+	struct rpcrdma_post post;                          /* there, and back */
+	enum rr_vfs_status outcome;                        /* on the way back */
+	enum rr_vfs_status (*step)(struct rr_v4_job *job); /* its first step */
+	void (*then)(struct rr_v4_job *job, enum rr_vfs_status status);
+	const struct rr_v4_work *work; /* the COMPOUND under way */
+	nfsstat4 status;               /* its result */
+	/* The verdict of the work's take() on a COMPOUND that succeeded; RR_VFS_OK at first. */
+	enum rr_vfs_status verdict;
+	/* The places of operations in the COMPOUND. 0: it is not there, as SEQUENCE is. */
+	struct {
+		uint8_t before[2], after[2]; /* GETATTR of the objects that the operation changes */
+		uint8_t object;              /* GETATTR of the object that is found or made */
+	} at;
+	struct rr_v4_held *held; /* by OPEN: what is opened; by others: the state that the call has used */
+	bool again;              /* that state was lost, and was made again */
+	struct rr_vfs_open *relocking; /* the open whose range is locked again after that */
+	struct {                       /* the COMPOUND that found it lost */
+		const struct rr_v4_work *work;
+		void (*then)(struct rr_v4_job *job, enum rr_vfs_status status);
+	} lost;
+	bool listed;           /* of a listing: the part was taken, though its COMPOUND failed */
+	uint64_t cookie;       /* of LISTXATTRS */
+	uint8_t guard[12];     /* of SETATTR: the time or number of change that it wants, as VERIFY has it */
+	struct rr_vfs_set set; /* attributes to be set */
+	struct rr_vfs_known above; /* an object that the call does not name */
+	/* The names of the owner and the group of the object, of which the other server sent no numbers;
+	 * valid until the call's done() returns. */
+	struct rpcrdma_bytes owner, group;
+};
+
+/* Returns the job that a slot works for. */
+static inline struct rr_v4_job *
+rr_v4_job(const struct rr_v4_slot *slot)
+{
+	return slot->outer->ctx;
+}
+
+/* Appends PUTFH of an object of the job. */
+static inline void
+rr_v4_put_object(struct rr_v4_slot *slot, int index)
+{
+	rr_v4_putfh(slot, rr_remote_fh(&rr_v4_job(slot)->base.objects[index]));
+}
+
+extern const struct rr_v4_work rr_v4_work_getattr, rr_v4_work_setattr, rr_v4_work_access, rr_v4_work_readlink,
+	rr_v4_work_statfs, rr_v4_work_limits, rr_v4_work_link, rr_v4_work_remove, rr_v4_work_rename,
+	rr_v4_work_commit, rr_v4_work_copy, rr_v4_work_clone, rr_v4_work_allocate, rr_v4_work_getxattr,
+	rr_v4_work_setxattr;
+
+#endif
