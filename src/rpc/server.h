@@ -121,6 +121,9 @@ struct rr_service {
 	 * pool has no room for it, the result is made in the smaller arena. A NULL entry, or NULL here,
 	 * stands for that. */
 	uint32_t (*const *arena_max)(const struct rpcrdma_request *request, const void *args);
+	/* By procedure number: tells whether a repetition of this call must not be executed, if that depends
+	 * on the arguments. A NULL entry, or NULL here: `once` says it. */
+	bool (*const *is_once)(const void *args);
 };
 
 /* The configuration of a server. */

@@ -86,6 +86,8 @@ rr_block_handled(struct rr_block *block, enum rpcrdma_handled handled)
 static bool
 call_is_once(const struct rr_service *service, const struct rpcrdma_request *request)
 {
+	if (service->is_once && service->is_once[request->proc])
+		return service->is_once[request->proc](request->args);
 	return service->once && service->once[request->proc];
 }
 
