@@ -58,7 +58,7 @@ send_octets(struct peer *peer, const struct octets *octets)
 	/* Octets that are no operations are refused by the RPC layer: an error of the call. */
 	if (rr_client_call_and_wait(peer->client, &call, NULL, NULL) < 0)
 		return;
-	world_check_results(peer->world, &peer->res);
+	world_check_results(peer->world, peer->minor, &peer->res);
 	if (peer->res.resarray.count > 0 && peer->res.resarray.values[0].u.opsequence.sr_status == NFS4_OK)
 		peer->sequence++;
 }

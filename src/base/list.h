@@ -75,6 +75,17 @@ rr_list_pop(struct rr_list *list)
 	return first;
 }
 
+/* Moves all links of `from` to the list `to`, which must be empty. */
+static inline void
+rr_list_move(struct rr_list *from, struct rr_list *to)
+{
+	if (rr_list_empty(from))
+		return;
+	*to = *from;
+	to->next->prev = to->prev->next = to;
+	rr_list_init(from);
+}
+
 /* Goes through list. The loop's body may remove (and free) the current link, and no other link. */
 #define rr_list_for_each(link, list)                                                                         \
 	for (struct rr_list *link = (list)->next, *rr_next_ = link->next; link != (list);                    \

@@ -46,6 +46,19 @@ args_fault(struct rpcrdma_xdr_reader *reader, struct rr_nfs4_args *args, nfsstat
 	reader->next = reader->end;
 }
 
+/* Tells whether an OPEN has what version 4.0 does not define: RFC 7531 has no EXCLUSIVE4_1, and no claims of
+ * the current filehandle. */
+static bool
+args_is_later(const nfs_argop4 *op)
+{
+	const OPEN4args *open = &op->u.opopen;
+
+	if (op->argop != OP_OPEN)
+		return false;
+	return open->claim.claim > CLAIM_DELEGATE_PREV ||
+	       (open->openhow.opentype == OPEN4_CREATE && open->openhow.u.how.mode == EXCLUSIVE4_1);
+}
+
 /* Decodes the next operation into args->ops and returns true. Returns false if there is no further operation,
  * its number is unknown, or it does not decode; the error is then in args->fault. */
 static bool
@@ -62,7 +75,7 @@ args_operation(struct rpcrdma_xdr_reader *reader, struct rr_nfs4_args *args)
 		return false;
 	}
 	nfs42_get_nfs_argop4(reader, &args->ops[args->decoded]);
-	if (reader->failed) {
+	if (reader->failed || (!args->minor->sessions && args_is_later(&args->ops[args->decoded]))) {
 		args_fault(reader, args, NFS4ERR_BADXDR, number);
 		return false;
 	}
@@ -98,8 +111,8 @@ rr_nfs4_get_args(struct rpcrdma_xdr_reader *reader, void *value)
 	}
 	if (args->decoded < known && args->minor)
 		args_fault(reader, args, NFS4ERR_BADXDR, OP_ILLEGAL);
-	/* No session allows more than RR_NFS4_OPERATIONS operations, so the first operation of this COMPOUND
-	 * will fail, and the others are not needed. */
+	/* No session allows more than RR_NFS4_OPERATIONS operations, and version 4.0 none here, so the first
+	 * operation of this COMPOUND will fail, and the others are not needed. */
 	if (args->count > known)
 		args_fault(reader, args, NFS4_OK, 0);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * This file runs the operations of a COMPOUND: RFC 8881, sections 2.10.6, 15.1 and 16.2. An operation whose
- * reply may not fit is refused before it is executed.
+ * This file runs the operations of a COMPOUND: RFC 8881, sections 2.10.6, 15.1 and 16.2; RFC 7530, 15.2. An
+ * operation whose reply may not fit is refused before it is executed.
  */
 #include "server/nfs4/compound.h"
 
@@ -10,6 +10,7 @@
 #include "base/checked.h"
 #include "rpc/latency.h"
 #include "server/nfs4/errors.h"
+#include "server/nfs4/identify.h"
 #include "server/nfs4/names.h"
 #include "server/nfs4/recall.h"
 #include "server/nfs4/size.h"
@@ -20,6 +21,11 @@ enum { COMPOUND_SPARE = 16 };
 
 /* More octets than an operation that changes something takes from the arena, beside its result. */
 enum { COMPOUND_MEMORY = 4096 };
+
+/* The time between two looks whether another request of an owner has ended, and the time after which the
+ * operation gives up. */
+#define COMPOUND_LOOK_EVERY (5 * RR_MILLISECOND)
+#define COMPOUND_LOOK_FOR   (10 * RR_SECOND)
 
 /* Stands for an operation that is unknown or was not decoded. */
 static const struct rr_nfs4_operation compound_illegal = { .size = RR_NFS4_ERROR_SIZE };
@@ -118,6 +124,8 @@ compound_end_turn(struct rr_nfs4_compound *c)
 		rr_nfs4_opened_release(tables, c->pinned);
 	if (c->turn.session)
 		rr_nfs4_sequence_end(&c->turn, copy, size);
+	if (!c->args->minor->sessions)
+		rr_nfs4_identify_release(c);
 	rr_nfs4_unlock_tables(c->server);
 	rr_free(c->server->env, copy);
 }
@@ -186,6 +194,7 @@ compound_put(struct rr_nfs4_compound *c, uint8_t *start, uint32_t items, uint32_
 	size_status = c->writer.failed ? NFS4ERR_REP_TOO_BIG : rr_nfs4_check_size(c, rr_nfs4_size(c));
 	if (size_status == NFS4_OK)
 		return;
+	size_status = rr_nfs4_status_for(c->args->minor->number, c->op->argop, size_status);
 	c->result->status = size_status;
 	compound_put_error(c, start, items, size_status);
 }
@@ -230,6 +239,17 @@ compound_count(const struct rr_nfs4_compound *c)
 	c->request->is_timed = true;
 }
 
+/* Ends the request of owners that the operation was, with its result, which is the last one encoded. */
+static void
+compound_end_request(struct rr_nfs4_compound *c)
+{
+	const uint8_t *start = c->writer.start + c->result->message.length;
+
+	rr_nfs4_lock_tables(c->server);
+	rr_nfs4_identify_end(c, (struct rpcrdma_bytes){ start, (uint32_t)(c->writer.next - start) });
+	rr_nfs4_unlock_tables(c->server);
+}
+
 /* Ends the operation that runs: encodes its result with this status (or the nearest status that the operation
  * may answer with), releases what the operation held, and counts up c->index. The status becomes that of the
  * compound, so an error ends the compound. After the last operation, compound_end_turn() releases what was
@@ -238,7 +258,7 @@ static void
 compound_end_operation(struct rr_nfs4_compound *c, uint32_t status)
 {
 	if (status != NFS4_OK && c->operation != &compound_illegal)
-		status = rr_nfs4_status_for(c->op->argop, status);
+		status = rr_nfs4_status_for(c->args->minor->number, c->op->argop, status);
 	c->result->status = status;
 	if ((c->state || c->opened[0] || c->opened[1]) && !compound_is_last(c)) {
 		rr_nfs4_lock_tables(c->server);
@@ -248,6 +268,8 @@ compound_end_operation(struct rr_nfs4_compound *c, uint32_t status)
 	/* message.length is the end of the previous result: this operation alone may have written behind
 	 * it. */
 	compound_put(c, c->writer.start + c->result->message.length, c->result->message.item_count, status);
+	if (c->owners[0])
+		compound_end_request(c);
 	compound_count(c);
 	/* The result has been encoded from the operation's memory: nobody needs that memory any more. */
 	c->writer.end = c->arena_end;
@@ -282,6 +304,26 @@ compound_admit(struct rr_nfs4_compound *c)
 	return rr_gate_same_user(&saved, &c->identity) ? NFS4_OK : NFS4ERR_XDEV;
 }
 
+/* Returns NFS4_OK if the operation may stand at its place in a compound of a version with sessions. */
+static nfsstat4
+compound_check_place(const struct rr_nfs4_compound *c)
+{
+	uint32_t flags = c->operation->flags;
+
+	if (c->index == 0 && !(flags & RR_NFS4_OP_FIRST))
+		return NFS4ERR_OP_NOT_IN_SESSION;
+	if (c->index == 0 && c->args->count > 1)
+		return NFS4ERR_NOT_ONLY_OP;
+	return flags & RR_NFS4_OP_PLAIN ? NFS4ERR_NOTSUPP : NFS4_OK;
+}
+
+/* The same for version 4.0: nothing of a compound of too many operations is executed. */
+static nfsstat4
+compound_check_plain(const struct rr_nfs4_compound *c)
+{
+	return c->index == 0 && c->args->count > RR_NFS4_OPERATIONS ? NFS4ERR_RESOURCE : NFS4_OK;
+}
+
 /* Returns NFS4_OK if the operation may be executed at its place in the compound, the filehandles that it
  * needs are set, and the gate lets the caller use them; else the error that the operation fails with. An
  * operation that changes something fails here if its result may not fit into the reply or the arena; any
@@ -297,10 +339,9 @@ compound_check(struct rr_nfs4_compound *c)
 		return NFS4ERR_DELAY;
 	if (c->op->argop == OP_SEQUENCE)
 		return c->index == 0 ? NFS4_OK : NFS4ERR_SEQUENCE_POS;
-	if (c->index == 0 && !(flags & RR_NFS4_OP_FIRST))
-		return NFS4ERR_OP_NOT_IN_SESSION;
-	if (c->index == 0 && c->args->count > 1)
-		return NFS4ERR_NOT_ONLY_OP;
+	status = c->args->minor->sessions ? compound_check_place(c) : compound_check_plain(c);
+	if (status != NFS4_OK)
+		return status;
 	if (!c->operation->run)
 		return NFS4ERR_NOTSUPP;
 	/* RFC 8881, 2.10.6.1.3: a retry of a call whose reply was not cached is not executed again. */
@@ -320,13 +361,49 @@ compound_check(struct rr_nfs4_compound *c)
 	return compound_admit(c);
 }
 
+/* Checks whether the operation may be executed, and runs its first step. */
+static uint32_t
+compound_execute(struct rr_nfs4_compound *c)
+{
+	nfsstat4 status = compound_check(c);
+
+	if (status != NFS4_OK)
+		return status;
+	return c->operation->flags & RR_NFS4_OP_RECALLS ? rr_nfs4_recall_first(c) : c->operation->run(c);
+}
+
+/* In version 4.0, finds the client of the operation, and executes the operation unless it was answered
+ * before. While another request of the same owner is under way, this one waits: the client does not count
+ * NFS4ERR_RESOURCE, which it gets if that takes too long. */
+static uint32_t
+compound_identified(struct rr_nfs4_compound *c)
+{
+	uint32_t status = rr_nfs4_identify(c);
+
+	if (status == NFS4_OK && !c->encoded)
+		return compound_execute(c);
+	if (status != RR_NFS4_PENDING)
+		return status;
+	if (!c->connection || rr_loop_now(c->server->loop) >= c->own.look_until)
+		return NFS4ERR_RESOURCE;
+	rr_loop_arm(c->server->loop, &c->look, COMPOUND_LOOK_EVERY);
+	return RR_NFS4_PENDING;
+}
+
+/* Runs when the timer c->look is due. */
+static void
+compound_look(struct rr_timer *timer)
+{
+	struct rr_nfs4_compound *c = rr_container(timer, struct rr_nfs4_compound, look);
+
+	c->resume(c, compound_identified);
+}
+
 /* Sets up the next operation, checks whether it may be executed, and runs its first step. Returns the status
  * of the operation, or RR_NFS4_PENDING if it ends later. */
 static uint32_t
 compound_begin_operation(struct rr_nfs4_compound *c)
 {
-	nfsstat4 status;
-
 	c->encoded = false;
 	c->reserved[0] = c->reserved[1] = false;
 	c->after = NULL;
@@ -346,10 +423,11 @@ compound_begin_operation(struct rr_nfs4_compound *c)
 		c->begun = rr_loop_now(c->server->loop);
 	if (!(c->operation->flags & RR_NFS4_OP_FILLS))
 		memset(&c->res, 0, sizeof(c->res));
-	status = compound_check(c);
-	if (status != NFS4_OK)
-		return status;
-	return c->operation->flags & RR_NFS4_OP_RECALLS ? rr_nfs4_recall_first(c) : c->operation->run(c);
+	if (c->args->minor->sessions)
+		return compound_execute(c);
+	rr_timer_init(&c->look, compound_look);
+	c->own.look_until = rr_loop_now(c->server->loop) + COMPOUND_LOOK_FOR;
+	return compound_identified(c);
 }
 
 static void compound_go_on(void *above, struct rpcrdma_request *request);
@@ -473,7 +551,7 @@ rr_nfs4_compound(void *ctx, struct rpcrdma_request *request, const void *argumen
 	result->tag = args->tag;
 	/* RFC 8881, 16.2.3: "the server MUST return an error of NFS4ERR_MINOR_VERS_MISMATCH and a zero-length
 	 * resultdata array." */
-	if (!args->minor) {
+	if (!args->minor || !(server->minors & UINT32_C(1) << args->minor->number)) {
 		result->status = NFS4ERR_MINOR_VERS_MISMATCH;
 		return RPCRDMA_HANDLED;
 	}

@@ -61,8 +61,9 @@ union rr_nfs4_own {
 	} setattr;
 	struct rr_nfs4_gathered *gathered; /* GETATTR, READDIR, VERIFY and NVERIFY: see rr_nfs4_gather() */
 	uint32_t lock_access;              /* LOCK: the access of the open */
-	uint64_t look_until; /* SEQUENCE, in a retry that waits for the call that it repeats: the time to give
-				up */
+	/* SEQUENCE, in a retry that waits for the call that it repeats, and an operation of version 4.0 that
+	 * waits for another of its owner: the time to give up */
+	uint64_t look_until;
 };
 
 struct rr_nfs4_compound {
@@ -71,8 +72,11 @@ struct rr_nfs4_compound {
 	const struct rr_nfs4_args *args;
 	struct rr_nfs4_result *result;
 	struct rr_nfs4_connection *connection; /* NULL: the connection has ended meanwhile */
-	struct rr_nfs4_turn turn;      /* turn.session: NULL where the compound began without SEQUENCE */
-	struct rr_nfs4_client *client; /* of the session, held by it */
+	struct rr_nfs4_turn turn; /* turn.session: NULL where the compound began without SEQUENCE */
+	/* Of the session, held by it. In version 4.0, the client of the operation, held until the next one,
+	 * and the owners whose request the operation is, held until it ends: see identify.h. */
+	struct rr_nfs4_client *client;
+	struct rr_nfs4_owner *owners[2];
 	struct rr_gate_caller caller;
 	struct rr_vfs_identity identity; /* of the caller, in the export of the current filehandle */
 	uint32_t counted;                /* the export whose calls were counted last; UINT32_MAX: none yet */
@@ -115,7 +119,7 @@ struct rr_nfs4_compound {
 	 * its storage operation in `vfs`; NULL: the operation does not learn them. */
 	const struct rr_vfs_known *after;
 	rr_nfs4_step *then;
-	struct rr_timer look; /* for SEQUENCE, in a retry that waits: the timer of the next look */
+	struct rr_timer look; /* for an operation that waits for another one: the timer of the next look */
 	struct rr_nfs4_fh *attributes_of; /* for rr_nfs4_attributes(), as the next member */
 	rr_nfs4_step *attributes_then;
 	union rr_vfs_any vfs; /* the structure of the one storage operation that is under way */
@@ -149,7 +153,8 @@ enum {
 	RR_NFS4_OP_RECALLS = 64,  /* changes an object that other clients may have a delegation of */
 	/* takes next to no time, unless it has to wait: no time is counted for it */
 	RR_NFS4_OP_BRIEF = 256,
-	RR_NFS4_OP_FILLS = 128 /* fills all of its result, so that the result need not be zeroed before */
+	RR_NFS4_OP_PLAIN = 512, /* belongs to version 4.0 alone */
+	RR_NFS4_OP_FILLS = 128  /* fills all of its result, so that the result need not be zeroed before */
 };
 
 /* An entry of the table of operations. */
@@ -177,6 +182,10 @@ uint32_t rr_nfs4_reply_max(const struct rpcrdma_request *request, const void *ar
 
 /* Returns the octets of memory in which the results are made; 0: the arena of any request is enough. */
 uint32_t rr_nfs4_arena_max(const struct rpcrdma_request *request, const void *args);
+
+/* Tells whether a repetition of the call must not be executed: one of version 4.0 that changes something. The
+ * calls of sessions have slots for that. struct rr_service points here. */
+bool rr_nfs4_is_once(const void *args);
 
 /* ---- For operations ---- */
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The errors that an operation may answer with: RFC 8881, section 15.2; RFC 7862, section 11.2; RFC 8276,
- * section 8.5. Some errors stand in the text of an operation only and not in these tables: NFS4ERR_PERM of
- * EXCHANGE_ID (RFC 8881, 18.35.4, case 9), NFS4ERR_NXIO of SEEK (RFC 7862, 15.11.3), NFS4ERR_TOOSMALL of
- * LISTXATTRS (RFC 8276, 8.4.3). LISTXATTRS also has NFS4ERR_BAD_COOKIE, as READDIR has. COPY also has
- * NFS4ERR_XDEV, as CLONE has: clients then copy the data themselves. errors_common has the errors that nearly
- * every operation may answer with.
+ * The errors that an operation of a version from 4.1 on may answer with: RFC 8881, section 15.2; RFC 7862,
+ * section 11.2; RFC 8276, section 8.5. Some errors stand in the text of an operation only and not in these
+ * tables: NFS4ERR_PERM of EXCHANGE_ID (RFC 8881, 18.35.4, case 9), NFS4ERR_NXIO of SEEK (RFC 7862, 15.11.3),
+ * NFS4ERR_TOOSMALL of LISTXATTRS (RFC 8276, 8.4.3). LISTXATTRS also has NFS4ERR_BAD_COOKIE, as READDIR has.
+ * COPY also has NFS4ERR_XDEV, as CLONE has: clients then copy the data themselves. errors_common has the
+ * errors that nearly every operation may answer with.
  */
-#include "server/nfs4/errors.h"
+#include "server/nfs4/errors_private.h"
 
 /* A list of errors; NFS4_OK ends it. */
 #define ERRORS(...) ((const nfsstat4[]){ __VA_ARGS__, NFS4_OK })
@@ -192,10 +192,13 @@ errors_has(const nfsstat4 *list, nfsstat4 status)
 }
 
 bool
-rr_nfs4_status_allowed(nfs_opnum4 op, nfsstat4 status)
+rr_nfs4_status_allowed(uint32_t minor, nfs_opnum4 op, nfsstat4 status)
 {
 	if (op == OP_ILLEGAL)
 		return status == NFS4ERR_OP_ILLEGAL || status == NFS4ERR_BADXDR;
+	if (minor == 0)
+		return status == NFS4_OK || errors_has(rr_nfs4_errors40_common, status) ||
+		       errors_has(rr_nfs4_errors40[op], status);
 	/* An operation without a list is not supported. */
 	if (!errors_of[op])
 		return status == NFS4ERR_NOTSUPP || errors_has(errors_common, status);
@@ -212,6 +215,12 @@ rr_nfs4_status_allowed(nfs_opnum4 op, nfsstat4 status)
 static const struct {
 	nfsstat4 status, instead;
 } errors_near[] = {
+	/* Of version 4.0: RFC 7530, 13.1.3.4: "the server may exhaust available resources and cannot continue
+	 * processing operations within the COMPOUND procedure"; 13.1.4.12: "The RESTOREFH operation does not
+	 * have a saved filehandle". */
+	{ NFS4ERR_REP_TOO_BIG, NFS4ERR_RESOURCE },
+	{ NFS4ERR_NOFILEHANDLE, NFS4ERR_RESTOREFH },
+	{ NFS4ERR_DELEG_REVOKED, NFS4ERR_EXPIRED },
 	{ NFS4ERR_PERM, NFS4ERR_ACCESS },
 	{ NFS4ERR_ACCESS, NFS4ERR_PERM },
 	{ NFS4ERR_ROFS, NFS4ERR_ACCESS },
@@ -237,12 +246,13 @@ static const struct {
 };
 
 nfsstat4
-rr_nfs4_status_for(nfs_opnum4 op, nfsstat4 status)
+rr_nfs4_status_for(uint32_t minor, nfs_opnum4 op, nfsstat4 status)
 {
-	if (rr_nfs4_status_allowed(op, status))
+	if (rr_nfs4_status_allowed(minor, op, status))
 		return status;
 	for (size_t i = 0; i < sizeof(errors_near) / sizeof(*errors_near); i++)
-		if (errors_near[i].status == status && rr_nfs4_status_allowed(op, errors_near[i].instead))
+		if (errors_near[i].status == status &&
+			rr_nfs4_status_allowed(minor, op, errors_near[i].instead))
 			return errors_near[i].instead;
 	return NFS4ERR_SERVERFAULT;
 }

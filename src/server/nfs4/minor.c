@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The minor versions that are served: 1 (RFC 8881) and 2 (RFC 7862, with the operations of RFC 8276). */
+/* The minor versions: 0 (RFC 7530), 1 (RFC 8881) and 2 (RFC 7862, with the operations of RFC 8276). */
 #include "server/nfs4/minor.h"
 
 enum {
@@ -12,10 +12,11 @@ enum {
 };
 
 static const struct rr_nfs4_minor minor_table[] = {
-	{ 1, OP_ACCESS, OP_RECLAIM_COMPLETE, MINOR_EXCHANGE_FLAGS, MINOR_ACCESS },
+	{ 0, OP_ACCESS, OP_RELEASE_LOCKOWNER, 0, MINOR_ACCESS, false },
+	{ 1, OP_ACCESS, OP_RECLAIM_COMPLETE, MINOR_EXCHANGE_FLAGS, MINOR_ACCESS, true },
 	/* RFC 7862, 14.1, defines one more flag; RFC 8276, 8.2, three more rights. */
 	{ 2, OP_ACCESS, OP_REMOVEXATTR, MINOR_EXCHANGE_FLAGS | EXCHGID4_FLAG_SUPP_FENCE_OPS,
-		MINOR_ACCESS | MINOR_XATTR_ACCESS },
+		MINOR_ACCESS | MINOR_XATTR_ACCESS, true },
 };
 
 const struct rr_nfs4_minor *

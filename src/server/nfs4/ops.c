@@ -9,8 +9,8 @@
  * All operations by number. The size is the most octets that a result can have, with its number and status.
  * The sizes serve two ends: an operation that changes something is refused before it does so if its result
  * may not fit, and rr_nfs4_reply_max() says how much memory the reply needs. An operation without a function
- * is OPTIONAL and not supported, or belongs to version 4.0, which is not served: NFS4ERR_NOTSUPP (RFC 8881,
- * 8.8; RFC 7862, 13).
+ * is OPTIONAL and not supported: NFS4ERR_NOTSUPP, which those of version 4.0 alone get in the later versions,
+ * too (RFC 8881, 8.8; RFC 7862, 13).
  */
 
 /* Octets of parts of results. OPS_STATUS: number and status of an operation; OPS_BITMAP: a bitmap4 of
@@ -74,7 +74,8 @@ enum {
 	RECALLS = RR_NFS4_OP_RECALLS,
 	VFS = RR_NFS4_OP_VFS,
 	FILLS = RR_NFS4_OP_FILLS,
-	BRIEF = RR_NFS4_OP_BRIEF
+	BRIEF = RR_NFS4_OP_BRIEF,
+	PLAIN = RR_NFS4_OP_PLAIN
 };
 
 const struct rr_nfs4_operation rr_nfs4_operations[OP_REMOVEXATTR + 1] = {
@@ -119,6 +120,13 @@ const struct rr_nfs4_operation rr_nfs4_operations[OP_REMOVEXATTR + 1] = {
 		.pseudo = NFS4ERR_ROFS },
 	[OP_VERIFY] = { rr_op_verify, FH, OPS_STATUS },
 	[OP_WRITE] = { rr_op_write, FH | VFS | CHANGES | FILLS, OPS_STATUS + 16, .pseudo = NFS4ERR_ISDIR },
+	[OP_OPEN_CONFIRM] = { rr_op_open_confirm, FH | VFS | CHANGES | PLAIN, OPS_STATUS + OPS_STATEID,
+		.pseudo = NFS4ERR_BAD_STATEID },
+	[OP_RENEW] = { rr_op_renew, PLAIN, OPS_STATUS },
+	[OP_SETCLIENTID] = { rr_op_setclientid, CHANGES | PLAIN,
+		OPS_STATUS + 16 + 8 + RR_NFS4_NETID + RR_NFS4_UADDR },
+	[OP_SETCLIENTID_CONFIRM] = { rr_op_setclientid_confirm, CHANGES | PLAIN, OPS_STATUS },
+	[OP_RELEASE_LOCKOWNER] = { rr_op_release_lockowner, CHANGES | PLAIN, OPS_STATUS },
 	[OP_BACKCHANNEL_CTL] = { rr_op_backchannel_ctl, CHANGES, OPS_STATUS },
 	[OP_BIND_CONN_TO_SESSION] = { rr_op_bind_conn_to_session, FIRST, OPS_STATUS + 24 },
 	[OP_EXCHANGE_ID] = { rr_op_exchange_id, FIRST, OPS_STATUS + 128 + 2 * OPS_BITMAP },
@@ -150,6 +158,25 @@ const struct rr_nfs4_operation rr_nfs4_operations[OP_REMOVEXATTR + 1] = {
 	[OP_REMOVEXATTR] = { rr_op_removexattr, FH | VFS | CHANGES | RECALLS, OPS_STATUS + OPS_CINFO,
 		.pseudo = NFS4ERR_ROFS },
 };
+
+/* RFC 7530, 16.33.5: "Since SETCLIENTID is a non-idempotent operation, let us assume that the server is
+ * implementing the duplicate request cache". */
+bool
+rr_nfs4_is_once(const void *arguments)
+{
+	const struct rr_nfs4_args *args = arguments;
+
+	if (!args->minor || args->minor->sessions)
+		return false;
+	for (uint32_t i = 0; i < args->decoded; i++) {
+		const nfs_argop4 *op = &args->ops[i];
+
+		/* A WRITE writes the same again. */
+		if (op->argop != OP_WRITE && rr_nfs4_operations[op->argop].flags & RR_NFS4_OP_CHANGES)
+			return true;
+	}
+	return false;
+}
 
 /*
  * Returns the most octets that the results can have in the stream of the reply, which is the reply without

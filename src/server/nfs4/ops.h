@@ -13,6 +13,8 @@ rr_nfs4_step rr_op_access, rr_op_close, rr_op_commit, rr_op_create, rr_op_delegr
 rr_nfs4_step rr_op_backchannel_ctl, rr_op_bind_conn_to_session, rr_op_exchange_id, rr_op_create_session,
 	rr_op_destroy_session, rr_op_free_stateid, rr_op_secinfo_no_name, rr_op_sequence, rr_op_test_stateid,
 	rr_op_destroy_clientid, rr_op_reclaim_complete, rr_op_set_ssv;
+rr_nfs4_step rr_op_open_confirm, rr_op_renew, rr_op_setclientid, rr_op_setclientid_confirm,
+	rr_op_release_lockowner;
 rr_nfs4_step rr_op_allocate, rr_op_deallocate, rr_op_copy, rr_op_clone, rr_op_offload, rr_op_io_advise,
 	rr_op_read_plus, rr_op_seek, rr_op_getxattr, rr_op_setxattr, rr_op_listxattrs, rr_op_removexattr;
 

@@ -51,6 +51,7 @@ rr_nfs4_server_new(const struct rr_env *env, struct rr_loop *loop, const struct 
 	server->vfs = config->gate->vfs;
 	server->gate = config->gate;
 	server->shared = config->shared;
+	server->minors = config->minors ? config->minors : RR_NFS4_MINORS;
 	rr_list_init(&server->compounds);
 	rr_list_init(&server->spare);
 	rr_timer_init(&server->lease, server_look);
@@ -138,6 +139,8 @@ static uint32_t (*const server_result_max[])(
 static uint32_t (*const server_arena_max[])(
 	const struct rpcrdma_request *, const void *) = { NULL, rr_nfs4_arena_max };
 
+static bool (*const server_is_once[])(const void *) = { NULL, rr_nfs4_is_once };
+
 /* COMPOUND is decoded and encoded operation by operation, see args.h and result.h; so the procedure is not
  * that of the schema. */
 static const struct rpcrdma_procedure server_procedures[] = {
@@ -166,5 +169,5 @@ void
 rr_nfs4_server_service(struct rr_nfs4_server *server, struct rr_service *service)
 {
 	*service = (struct rr_service){ &server_program, server_handlers, server, NULL, server_result_max,
-		server_arena_max };
+		server_arena_max, server_is_once };
 }

@@ -4,13 +4,15 @@
 
 #include "base/share/pool.h"
 #include "rpc/server.h"
+#include "server/nfs4/minor.h"
 #include "server/nfs4/tables/shared.h"
 #include "vfs/door.h"
 #include "vfs/gate.h"
 
 /*
- * NFS version 4, minor versions 1 and 2 (RFC 8881, RFC 7862, RFC 8276), as a service for an RPC server, over
- * the exports of a storage provider. Each thread has a server; the servers share what clients hold.
+ * NFS version 4, minor versions 0, 1 and 2 (RFC 7530, RFC 8881, RFC 7862, RFC 8276), as a service for an RPC
+ * server, over the exports of a storage provider. Each thread has a server; the servers share what clients
+ * hold.
  */
 struct rr_nfs4_server;
 
@@ -18,6 +20,7 @@ struct rr_nfs4_server_config {
 	struct rr_pool *pool; /* for the data of replies */
 	struct rr_gate *gate; /* to the exports; lives as long as the server does, as does `shared` */
 	struct rr_nfs4_shared *shared;
+	uint32_t minors; /* RR_NFS4_MINOR_*: the minor versions that are offered; 0: RR_NFS4_MINORS */
 };
 
 /* Makes the server of a thread. Errors: NOMEM; SYSTEM with text. */

@@ -29,6 +29,7 @@ struct rr_nfs4_server {
 	struct rr_gate *gate; /* to vfs */
 	struct rr_loop *loop;
 	struct rr_nfs4_shared *shared;
+	uint32_t minors; /* RR_NFS4_MINOR_*: those that are offered */
 	struct rr_pseudo pseudo;
 	/* no_leases: the storage has answered that a file system has no leases, so none is asked for there.
 	 * no_leases_fsid: that file system; exports may lie in several, and only the last such one is kept.

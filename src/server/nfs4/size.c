@@ -22,12 +22,15 @@ size_is_last(const struct rr_nfs4_compound *c)
 
 /* Returns NFS4_OK if `size`, the octets of the reply up to the end of this operation's result, is within the
  * limits of the session; else an error. If further operations follow, room for the error of one of them is
- * kept free. Without a session, and for SEQUENCE, any size is allowed. */
+ * kept free. Without a session, and for SEQUENCE, any size is allowed. In version 4.0, the room for the reply
+ * is the limit. */
 nfsstat4
 rr_nfs4_check_size(const struct rr_nfs4_compound *c, uint64_t size)
 {
 	uint64_t behind = size_is_last(c) ? 0 : RR_NFS4_ERROR_SIZE;
 
+	if (!c->args->minor->sessions)
+		return size + behind > c->limit ? NFS4ERR_RESOURCE : NFS4_OK;
 	if (!c->turn.session || c->op->argop == OP_SEQUENCE)
 		return NFS4_OK;
 	/* RFC 8881, 2.10.6.4: "If a reply exceeds ca_maxresponsesize, the reply will have the status

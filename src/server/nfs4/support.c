@@ -66,9 +66,11 @@ static nfsstat4
 support_refuse(struct rr_nfs4_compound *c, nfsstat4 status)
 {
 	rr_gate_identify(NULL, &rr_right_default, &c->identity);
-	if (status == NFS4ERR_WRONGSEC && rr_nfs4_status_allowed(c->op->argop, status))
+	if (status == NFS4ERR_WRONGSEC &&
+		rr_nfs4_status_allowed(c->args->minor->number, c->op->argop, status))
 		return status;
-	return rr_nfs4_status_allowed(c->op->argop, NFS4ERR_ACCESS) ? NFS4ERR_ACCESS : NFS4_OK;
+	return rr_nfs4_status_allowed(c->args->minor->number, c->op->argop, NFS4ERR_ACCESS) ? NFS4ERR_ACCESS
+											    : NFS4_OK;
 }
 
 /* Counts a call in the export in which the compound works from now on, unless the compound worked there
@@ -295,7 +297,8 @@ rr_nfs4_current_stateid(const struct rr_nfs4_compound *c, const stateid4 *given,
 	*stateid = *given;
 	switch (rr_nfs4_special(given)) {
 	case RR_NFS4_CURRENT:
-		if (!c->current.has_stateid)
+		/* Version 4.0 has no such stateid. */
+		if (!c->current.has_stateid || !c->args->minor->sessions)
 			return NFS4ERR_BAD_STATEID;
 		*stateid = c->current.stateid;
 		if (c->op->argop != OP_CLOSE && c->op->argop != OP_OPEN_DOWNGRADE)

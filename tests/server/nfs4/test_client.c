@@ -54,7 +54,7 @@ exchange_by(struct world *world, const client_owner4 *owner, const struct rr_cal
 	const struct rr_nfs4_exchange exchange = { owner, caller, update };
 	nfsstat4 status = rr_nfs4_exchange_id(&world->clients, &exchange, world->now, client);
 
-	assert_true(rr_nfs4_status_allowed(OP_EXCHANGE_ID, status));
+	assert_true(rr_nfs4_status_allowed(1, OP_EXCHANGE_ID, status));
 	return status;
 }
 

@@ -278,16 +278,16 @@ static void
 the_nearest_error_stands_for_one_that_is_not_listed(void **state)
 {
 	(void)state;
-	assert_int_equal(rr_nfs4_status_for(OP_REMOVE, NFS4ERR_PERM), NFS4ERR_ACCESS);
-	assert_int_equal(rr_nfs4_status_for(OP_RENAME, NFS4ERR_PERM), NFS4ERR_ACCESS);
-	assert_int_equal(rr_nfs4_status_for(OP_LINK, NFS4ERR_PERM), NFS4ERR_ACCESS);
-	assert_int_equal(rr_nfs4_status_for(OP_WRITE, NFS4ERR_PERM), NFS4ERR_ACCESS);
-	assert_int_equal(rr_nfs4_status_for(OP_SETATTR, NFS4ERR_PERM), NFS4ERR_PERM);
-	assert_int_equal(rr_nfs4_status_for(OP_COMMIT, NFS4ERR_NOSPC), NFS4ERR_IO);
-	assert_int_equal(rr_nfs4_status_for(OP_COMMIT, NFS4ERR_DQUOT), NFS4ERR_IO);
-	assert_int_equal(rr_nfs4_status_for(OP_ALLOCATE, NFS4ERR_PERM), NFS4ERR_ACCESS);
-	assert_int_equal(rr_nfs4_status_for(OP_SECINFO, NFS4ERR_SYMLINK), NFS4ERR_NOTDIR);
-	assert_int_equal(rr_nfs4_status_for(OP_READLINK, NFS4ERR_ISDIR), NFS4ERR_WRONG_TYPE);
+	assert_int_equal(rr_nfs4_status_for(1, OP_REMOVE, NFS4ERR_PERM), NFS4ERR_ACCESS);
+	assert_int_equal(rr_nfs4_status_for(1, OP_RENAME, NFS4ERR_PERM), NFS4ERR_ACCESS);
+	assert_int_equal(rr_nfs4_status_for(1, OP_LINK, NFS4ERR_PERM), NFS4ERR_ACCESS);
+	assert_int_equal(rr_nfs4_status_for(1, OP_WRITE, NFS4ERR_PERM), NFS4ERR_ACCESS);
+	assert_int_equal(rr_nfs4_status_for(1, OP_SETATTR, NFS4ERR_PERM), NFS4ERR_PERM);
+	assert_int_equal(rr_nfs4_status_for(1, OP_COMMIT, NFS4ERR_NOSPC), NFS4ERR_IO);
+	assert_int_equal(rr_nfs4_status_for(1, OP_COMMIT, NFS4ERR_DQUOT), NFS4ERR_IO);
+	assert_int_equal(rr_nfs4_status_for(1, OP_ALLOCATE, NFS4ERR_PERM), NFS4ERR_ACCESS);
+	assert_int_equal(rr_nfs4_status_for(1, OP_SECINFO, NFS4ERR_SYMLINK), NFS4ERR_NOTDIR);
+	assert_int_equal(rr_nfs4_status_for(1, OP_READLINK, NFS4ERR_ISDIR), NFS4ERR_WRONG_TYPE);
 }
 
 /* 18.22.3: "the READ succeeds and returns zero bytes of data again subject to access permissions checking" */

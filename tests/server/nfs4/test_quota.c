@@ -30,6 +30,7 @@ static const struct rr_nfs4_tables_config config = {
 	.states = STATES,
 	.ranges = RANGES,
 	.delegations = 2 * CLIENTS,
+	.owners = 32 * CLIENTS,
 	.replies = (4 << 20) + (4 << 17), /* with the slots themselves */
 };
 
@@ -43,6 +44,7 @@ static const struct rr_nfs4_tables_config few = {
 	.states = 8 * FEW_CLIENTS,
 	.ranges = 8 * FEW_CLIENTS,
 	.delegations = 2 * FEW_CLIENTS,
+	.owners = 32 * FEW_CLIENTS,
 	.replies = (4 << 20) + (4 << 17), /* with the slots themselves */
 };
 

@@ -66,7 +66,8 @@ struct world {
 	struct stage stage;
 	char path[STAGE_PATH], records[STAGE_PATH];
 	bool has_records;
-	uint32_t lease; /* of the next start, in seconds; 0: as by default */
+	uint32_t minors; /* RR_NFS4_MINOR_*; 0: as by default */
+	uint32_t lease;  /* of the next start, in seconds; 0: as by default */
 	struct rr_tree_export exports[2];
 	uint32_t export_count;
 	struct rr_posix_shared *posix;
@@ -101,6 +102,8 @@ int world_setup(void **state);
 int world_setup_two_exports(void **state);
 /* Makes a server with one export "/", and with a directory for the records of clients. */
 int world_setup_records(void **state);
+/* The same, and version 4.0 is served, too. */
+int world_setup_plain(void **state);
 /* Makes a server with one export "/", whose files are in memory. */
 int world_setup_memory(void **state);
 /* Makes a server with one export "/", with a directory for records, and with the locks of version 3. */
@@ -139,7 +142,7 @@ nfsstat4 peer_bind(struct peer *peer, uint32_t uid);
 /* Checks the results of a COMPOUND: the status of each is one that its operation may have, no status is
  * NFS4ERR_SERVERFAULT (with which the server replaces a status that the operation may not have), and the
  * COMPOUND ends at its first error. */
-void world_check_results(const struct world *world, const COMPOUND4res *res);
+void world_check_results(const struct world *world, uint32_t minor, const COMPOUND4res *res);
 /* Sends a COMPOUND with these operations and no others, and returns its status. */
 nfsstat4 peer_raw(struct peer *peer, nfs_argop4 *ops, uint32_t count);
 /* A call of one operation after a SEQUENCE, as peer_again() makes it, which has been begun. `done` is set

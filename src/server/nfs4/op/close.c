@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* OPEN_DOWNGRADE and CLOSE: RFC 8881, sections 18.18 and 18.2. */
+/* OPEN_DOWNGRADE and CLOSE: RFC 8881, sections 18.18 and 18.2. OPEN_CONFIRM. */
 #include "server/nfs4/op/open.h"
 #include "server/nfs4/support.h"
+#include "server/nfs4/tables/owner.h"
 #include "server/nfs4/tables/share.h"
 
 /* Completes OPEN_DOWNGRADE: the open state gets its next seqid, and its stateid becomes the result and the
@@ -84,12 +85,34 @@ uint32_t
 rr_op_open_downgrade(struct rr_nfs4_compound *c)
 {
 	const OPEN_DOWNGRADE4args *args = &c->op->u.opopen_downgrade;
-	nfsstat4 status = rr_open_check_share(args->share_access, args->share_deny);
+	nfsstat4 status = rr_open_check_share(c, args->share_access, args->share_deny);
 
 	if (status != NFS4_OK)
 		return status;
 	c->op_memory = rr_nfs4_alloc(c, sizeof(struct rr_nfs4_open_work));
 	return c->op_memory ? rr_nfs4_attributes(c, &c->current, op_downgrade_typed) : NFS4ERR_DELAY;
+}
+
+/* ---- OPEN_CONFIRM ---- */
+
+/* Carries out OPEN_CONFIRM, of version 4.0: RFC 7530, 16.18. The number of the request was right, and names
+ * an owner that is not confirmed yet: identify.c. */
+uint32_t
+rr_op_open_confirm(struct rr_nfs4_compound *c)
+{
+	const OPEN_CONFIRM4args *args = &c->op->u.opopen_confirm;
+	stateid4 *stateid = &c->res.u.opopen_confirm.u.resok4.open_stateid;
+	struct rr_nfs4_state *state;
+	nfsstat4 status;
+
+	rr_nfs4_lock_tables(c->server);
+	status = rr_nfs4_find_state(c, &c->current, &args->open_stateid, RR_NFS4_OPEN, &state);
+	if (status == NFS4_OK) {
+		rr_nfs4_owner_confirm(c->owners[0]);
+		rr_nfs4_stateid_next(state, stateid);
+	}
+	rr_nfs4_unlock_tables(c->server);
+	return status;
 }
 
 /* ---- CLOSE ---- */

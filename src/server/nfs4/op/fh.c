@@ -28,7 +28,8 @@ op_putfh_looked(struct rr_nfs4_compound *c)
 	if (c->vfs_status != RR_VFS_STALE || c->pinned)
 		return op_putfh_known(c);
 	rr_nfs4_lock_tables(c->server);
-	opened = rr_nfs4_opened_of(c->client, &c->current.handle);
+	/* Of version 4.0, no client may be known. */
+	opened = c->client ? rr_nfs4_opened_of(c->client, &c->current.handle) : NULL;
 	if (opened)
 		c->pinned = rr_nfs4_opened_hold(opened);
 	rr_nfs4_unlock_tables(c->server);

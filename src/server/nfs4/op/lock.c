@@ -12,6 +12,7 @@
 #include "server/nfs4/op/lock.h"
 #include "server/nfs4/support.h"
 #include "server/nfs4/tables/lock.h"
+#include "server/nfs4/tables/owner.h"
 
 /* RFC 8881, 18.10.3: "If the server returns NFS4ERR_DENIED, the owner, offset, and length of a conflicting
  * lock are returned." */
@@ -237,6 +238,8 @@ lock_new_owner(struct rr_nfs4_compound *c, const open_to_lock_owner4 *locker, st
 	if (status != NFS4_OK)
 		return status;
 	*state = rr_nfs4_lock_state(tables, *open, locker->lock_owner.owner);
+	if (*state && c->owners[1])
+		rr_nfs4_owner_take(c->owners[1], *state);
 	work->made = *state && (*state)->seqid == 0;
 	return *state ? NFS4_OK : NFS4ERR_DELAY;
 }

@@ -196,7 +196,9 @@ op_secinfo_answer(struct rr_nfs4_compound *c)
 	ok->count = rr_nfs4_security_flavors(c, flavors);
 	for (uint32_t i = 0; i < ok->count; i++)
 		lookup_tell_flavor(flavors[i], &ok->values[i]);
-	c->current.kind = RR_NFS4_FH_NONE;
+	/* In version 4.0 it stays: RFC 7530, 16.31. */
+	if (c->args->minor->sessions)
+		c->current.kind = RR_NFS4_FH_NONE;
 	return NFS4_OK;
 }
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 nfsstat4
-rr_open_check_share(uint32_t share_access, uint32_t share_deny)
+rr_open_check_share(const struct rr_nfs4_compound *c, uint32_t share_access, uint32_t share_deny)
 {
 	/* wants: all flags beside the access itself; want: the one of them that says which delegation. */
 	uint32_t wants = share_access & ~(uint32_t)OPEN4_SHARE_ACCESS_BOTH;
@@ -16,7 +16,7 @@ rr_open_check_share(uint32_t share_access, uint32_t share_deny)
 
 	if (rr_open_access(share_access) == 0 || share_deny > OPEN4_SHARE_DENY_BOTH)
 		return NFS4ERR_INVAL;
-	if (want > OPEN4_SHARE_ACCESS_WANT_CANCEL)
+	if (want > OPEN4_SHARE_ACCESS_WANT_CANCEL || (wants > 0 && !c->args->minor->sessions))
 		return NFS4ERR_INVAL;
 	if (wants & ~(uint32_t)(OPEN4_SHARE_ACCESS_WANT_DELEG_MASK |
 				OPEN4_SHARE_ACCESS_WANT_SIGNAL_DELEG_WHEN_RESRC_AVAIL |
@@ -309,7 +309,8 @@ open_record(struct rr_nfs4_compound *c, open_claim_type4 claim)
 	nfsstat4 status = NFS4_OK;
 	bool waits = false;
 
-	if (claim == CLAIM_PREVIOUS)
+	/* One of version 4.0 says never that it has reclaimed all, when it would be recorded anew. */
+	if (claim == CLAIM_PREVIOUS && c->args->minor->sessions)
 		return open_begin(c);
 	rr_nfs4_lock_tables(c->server);
 	waits = rr_nfs4_house_await(c, open_recorded, &status);
@@ -323,7 +324,7 @@ uint32_t
 rr_op_open(struct rr_nfs4_compound *c)
 {
 	const OPEN4args *args = &c->op->u.opopen;
-	nfsstat4 status = rr_open_check_share(args->share_access, args->share_deny);
+	nfsstat4 status = rr_open_check_share(c, args->share_access, args->share_deny);
 
 	if (status == NFS4_OK)
 		status = open_check_grace(c, args->claim.claim);

@@ -32,8 +32,8 @@ rr_open_access(uint32_t share_access)
 }
 
 /* Checks share_access and share_deny: returns NFS4ERR_INVAL for values that RFC 8881, 18.16 and 18.18, do not
- * have. */
-nfsstat4 rr_open_check_share(uint32_t share_access, uint32_t share_deny);
+ * have; nor has RFC 7530 in version 4.0. */
+nfsstat4 rr_open_check_share(const struct rr_nfs4_compound *c, uint32_t share_access, uint32_t share_deny);
 
 /* Goes on when the current filehandle is the file and its attributes have been read; c->vfs_status says
  * whether that succeeded. Reserves the share and opens the file. */

@@ -175,7 +175,8 @@ rr_open_delegate(struct rr_nfs4_compound *c)
 	struct rr_vfs *vfs = c->server->vfs;
 	struct rr_vfs_opening *opening;
 
-	if (!deleg_is_wanted(args, &work->why))
+	/* Without sessions, clients of version 4.0 get no callbacks. */
+	if (!c->args->minor->sessions || !deleg_is_wanted(args, &work->why))
 		return rr_open_finish(c);
 	/* If the file system has no leases, only a reclaim makes a delegation: deleg_fail() then has the
 	 * client return it. */

@@ -5,6 +5,7 @@
 #include "server/nfs4/op/open.h"
 #include "server/nfs4/support.h"
 #include "server/nfs4/tables/deleg.h"
+#include "server/nfs4/tables/owner.h"
 #include "server/nfs4/tables/share.h"
 
 _Static_assert(OPEN4_SHARE_ACCESS_READ == RR_VFS_SHARE_READ && OPEN4_SHARE_ACCESS_WRITE == RR_VFS_SHARE_WRITE,
@@ -45,6 +46,21 @@ open_attrset(struct rr_nfs4_compound *c, bitmap4 *attrset)
 	return NFS4_OK;
 }
 
+/* Returns the flag of the OPEN's result that is of its version: in version 4.0, whether OPEN_CONFIRM is to
+ * follow. RFC 7530, 9.1.11: "The server MUST NOT require confirmation on a reclaim-type open". The caller
+ * holds the lock of the tables. */
+static uint32_t
+open_confirmation(struct rr_nfs4_compound *c)
+{
+	struct rr_nfs4_owner *owner = c->owners[0];
+
+	if (c->args->minor->sessions)
+		return OPEN4_RESULT_MAY_NOTIFY_LOCK;
+	if (!owner->confirmed && c->op->u.opopen.claim.claim == CLAIM_PREVIOUS)
+		rr_nfs4_owner_confirm(owner);
+	return owner->confirmed ? 0 : OPEN4_RESULT_CONFIRM;
+}
+
 /* Completes the OPEN: fills its result, makes its stateid the current stateid, and releases the reference to
  * the open state. */
 uint32_t
@@ -57,8 +73,9 @@ rr_open_finish(struct rr_nfs4_compound *c)
 	/* The file is open: without memory for the list, the list is empty. */
 	open_attrset(c, &ok->attrset);
 	ok->cinfo = work->cinfo;
-	ok->rflags = OPEN4_RESULT_LOCKTYPE_POSIX | OPEN4_RESULT_MAY_NOTIFY_LOCK;
+	ok->rflags = OPEN4_RESULT_LOCKTYPE_POSIX;
 	rr_nfs4_lock_tables(c->server);
+	ok->rflags |= open_confirmation(c);
 	rr_open_give(c, &ok->delegation);
 	/* This OPEN cannot fail any more: other operations may change the share of the state again. */
 	if (work->opening)
@@ -252,6 +269,8 @@ rr_open_file(struct rr_nfs4_compound *c)
 		if (status != NFS4_OK)
 			rr_nfs4_share_undo(&work->reserved);
 	}
+	if (status == NFS4_OK && c->owners[0])
+		rr_nfs4_owner_take(c->owners[0], work->reserved.state);
 	if (status == NFS4_OK) {
 		/* If this OPEN has the file opened or truncated, it may fail and undo its share: until
 		 * then, `opening` keeps other operations away from the state. */

@@ -14,7 +14,7 @@ op_setattr_put(struct rr_nfs4_compound *c, nfsstat4 status)
 	const bitmap4 *asked = &c->op->u.opsetattr.obj_attributes.attrmask;
 	struct rr_attr_mask set = rr_attr_applied(asked, c->own.setattr.applied);
 
-	status = rr_nfs4_status_for(OP_SETATTR, status);
+	status = rr_nfs4_status_for(c->args->minor->number, OP_SETATTR, status);
 	/* A failure has this result, too; compound.c would write the status alone. */
 	rpcrdma_put_u32(&c->writer, OP_SETATTR);
 	rpcrdma_put_u32(&c->writer, status);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The records of clients: EXCHANGE_ID, leases, and which client ends if the table is full. RFC 8881, sections
  * 8.3 and 18.35. */
-#include "server/nfs4/tables/client.h"
+#include "server/nfs4/tables/client_private.h"
 
 #include <string.h>
 
@@ -91,6 +91,7 @@ rr_nfs4_clients_init(struct rr_nfs4_clients *clients, const struct rr_env *env, 
 	clients->lease = lease;
 	clients->max = max;
 	clients->secret = rr_random_u64(env);
+	env->random(env->ctx, clients->numbers.secret, sizeof(clients->numbers.secret));
 	rr_list_init(&clients->leases);
 	rr_nfs4_origin_init(&clients->nobody);
 	if (rr_map_init(&clients->by_id, env, max) < 0 || rr_map_init(&clients->by_owner, env, max) < 0 ||
@@ -144,32 +145,40 @@ client_is_from(const struct rr_nfs4_client *client, const struct rr_nfs4_origin 
 	return false;
 }
 
-/* Notes that the client has come from this address. */
-static void
-client_note_address(struct rr_nfs4_client *client, const struct rr_nfs4_origin *origin)
+void
+rr_nfs4_client_note(struct rr_nfs4_client *client, const struct rr_nfs4_origin *origin)
 {
 	if (origin->address && !client_is_from(client, origin))
 		client->addresses[client->address_count++ % RR_NFS4_CLIENT_ADDRESSES] =
 			rr_nfs4_origin_key(origin);
 }
 
-/* Returns the record of the owner: the confirmed record if `from` is NULL, else the unconfirmed record that
- * was made from the address `from`. Returns NULL if there is no such record. */
+/* Returns the record of the owner, of a client of version 4.0 if `plain` is set: see
+ * rr_nfs4_client_of_owner(). */
 static struct rr_nfs4_client *
-client_find_owner(const struct rr_nfs4_clients *clients, const void *data, uint32_t length,
+client_find_owner(const struct rr_nfs4_clients *clients, struct rpcrdma_bytes owner, bool plain,
 	const struct rr_nfs4_origin *from)
 {
-	struct rr_map_link *link = rr_map_find(&clients->by_owner, client_owner_hash(clients, data, length));
+	struct rr_map_link *link =
+		rr_map_find(&clients->by_owner, client_owner_hash(clients, owner.data, owner.length));
 
 	for (; link; link = rr_map_next(link)) {
 		struct rr_nfs4_client *client = rr_container(link, struct rr_nfs4_client, by_owner);
 
 		if ((client->phase == RR_NFS4_UNCONFIRMED) == (from != NULL) &&
-			client->owner_length == length && memcmp(client->owner, data, length) == 0 &&
+			rr_nfs4_client_is_plain(client) == plain && client->owner_length == owner.length &&
+			memcmp(client->owner, owner.data, owner.length) == 0 &&
 			(!from || client_is_from(client, from)))
 			return client;
 	}
 	return NULL;
+}
+
+struct rr_nfs4_client *
+rr_nfs4_client_of_owner(const struct rr_nfs4_clients *clients, const struct rr_nfs4_exchange *exchange,
+	const struct rr_nfs4_origin *from)
+{
+	return client_find_owner(clients, exchange->owner->co_ownerid, exchange->plain, from);
 }
 
 /* Tells whether the client is idle. It is idle if it is unconfirmed, if it has no opens, locks or
@@ -221,10 +230,8 @@ client_make_room(struct rr_nfs4_clients *clients, const struct rr_nfs4_origin *o
 	return client != NULL;
 }
 
-/* Returns the origin under which the new client is counted: that of its connection. If the connection has
- * ended already, returns the origin that all such clients share; NULL if there is no memory for it. */
-static struct rr_nfs4_origin *
-client_origin(struct rr_nfs4_clients *clients, const struct rr_nfs4_exchange *exchange)
+struct rr_nfs4_origin *
+rr_nfs4_client_origin(struct rr_nfs4_clients *clients, const struct rr_nfs4_exchange *exchange)
 {
 	if (exchange->origin)
 		return exchange->origin;
@@ -329,8 +336,11 @@ client_add_record(struct rr_nfs4_clients *clients, const struct rr_nfs4_exchange
 	rr_list_init(&client->sessions);
 	rr_list_init(&client->states);
 	rr_list_init(&client->waits);
-	client_note_address(client, origin);
-	rr_map_add(&clients->by_id, &client->by_id, client_new_id(clients));
+	rr_list_init(&client->plain.owners);
+	rr_list_init(&client->plain.idle);
+	rr_nfs4_client_note(client, origin);
+	rr_map_add(&clients->by_id, &client->by_id,
+		exchange->plain ? rr_nfs4_client_plain_id(clients, client) : client_new_id(clients));
 	rr_map_add(&clients->by_owner, &client->by_owner,
 		client_owner_hash(clients, client->owner, client->owner_length));
 	rr_list_append(&clients->leases, &client->by_lease);
@@ -338,6 +348,26 @@ client_add_record(struct rr_nfs4_clients *clients, const struct rr_nfs4_exchange
 	clients->count++;
 	*made = client;
 	return NFS4_OK;
+}
+
+nfsstat4
+rr_nfs4_client_replace(struct rr_nfs4_clients *clients, const struct rr_nfs4_exchange *exchange,
+	struct rr_nfs4_origin *origin, uint64_t now, struct rr_nfs4_client **made)
+{
+	/* The unconfirmed records from other addresses are kept, so that nobody can end the record of another
+	 * client before it is confirmed. */
+	struct rr_nfs4_client *unconfirmed = rr_nfs4_client_of_owner(clients, exchange, origin);
+
+	if (unconfirmed)
+		client_set_phase(unconfirmed, CLIENT_END);
+	return client_add_record(clients, exchange, origin, now, made);
+}
+
+bool
+rr_nfs4_client_is_taken(const struct rr_nfs4_client *confirmed, const struct rr_caller *caller, uint64_t now)
+{
+	return !rr_caller_same_principal(&confirmed->principal, caller) &&
+	       rr_nfs4_client_has_state(confirmed) && client_lease_runs(confirmed, now);
 }
 
 /* Returns the status of an EXCHANGE_ID with EXCHGID4_FLAG_UPD_CONFIRMED_REC_A: it succeeds if the owner has a
@@ -368,13 +398,11 @@ static nfsstat4
 client_meet_confirmed(
 	struct rr_nfs4_client *confirmed, const struct rr_nfs4_exchange *exchange, uint64_t now, bool *same)
 {
-	bool in_lease = client_lease_runs(confirmed, now);
-
 	*same = false;
+	/* 3: "Client Collision" */
+	if (rr_nfs4_client_is_taken(confirmed, exchange->caller, now))
+		return NFS4ERR_CLID_INUSE;
 	if (!rr_caller_same_principal(&confirmed->principal, exchange->caller)) {
-		/* 3: "Client Collision" */
-		if (rr_nfs4_client_has_state(confirmed) && in_lease)
-			return NFS4ERR_CLID_INUSE;
 		client_set_phase(confirmed, CLIENT_END);
 		return NFS4_OK;
 	}
@@ -387,11 +415,8 @@ nfsstat4
 rr_nfs4_exchange_id(struct rr_nfs4_clients *clients, const struct rr_nfs4_exchange *exchange, uint64_t now,
 	struct rr_nfs4_client **client)
 {
-	const void *owner = exchange->owner->co_ownerid.data;
-	uint32_t length = exchange->owner->co_ownerid.length;
-	struct rr_nfs4_client *confirmed = client_find_owner(clients, owner, length, NULL);
-	struct rr_nfs4_origin *origin = client_origin(clients, exchange);
-	struct rr_nfs4_client *unconfirmed;
+	struct rr_nfs4_client *confirmed = rr_nfs4_client_of_owner(clients, exchange, NULL);
+	struct rr_nfs4_origin *origin = rr_nfs4_client_origin(clients, exchange);
 	nfsstat4 status = origin ? NFS4_OK : NFS4ERR_DELAY;
 	bool same = exchange->update;
 
@@ -404,24 +429,20 @@ rr_nfs4_exchange_id(struct rr_nfs4_clients *clients, const struct rr_nfs4_exchan
 		return status;
 	if (same) {
 		if (exchange->origin)
-			client_note_address(confirmed, exchange->origin);
+			rr_nfs4_client_note(confirmed, exchange->origin);
 		return NFS4_OK;
 	}
-	/* Cases 1 and 4: "the server deletes the unconfirmed record" and makes a new record. It keeps those
-	 * from other addresses, so that nobody can end the record of another client before it is confirmed.
-	 */
-	unconfirmed = client_find_owner(clients, owner, length, origin);
-	if (unconfirmed)
-		client_set_phase(unconfirmed, CLIENT_END);
-	return client_add_record(clients, exchange, origin, now, client);
+	/* Cases 1 and 4: "the server deletes the unconfirmed record" and makes a new record. */
+	return rr_nfs4_client_replace(clients, exchange, origin, now, client);
 }
 
 struct rr_nfs4_client *
 rr_nfs4_client_find(const struct rr_nfs4_clients *clients, clientid4 id)
 {
 	struct rr_map_link *link = rr_map_find(&clients->by_id, id);
+	struct rr_nfs4_client *client = link ? rr_container(link, struct rr_nfs4_client, by_id) : NULL;
 
-	return link ? rr_container(link, struct rr_nfs4_client, by_id) : NULL;
+	return client && !rr_nfs4_client_is_plain(client) ? client : NULL;
 }
 
 clientid4
@@ -442,7 +463,9 @@ static struct rr_nfs4_client *
 client_before(const struct rr_nfs4_client *client)
 {
 	return client->phase == RR_NFS4_UNCONFIRMED
-		       ? client_find_owner(client->table, client->owner, client->owner_length, NULL)
+		       ? client_find_owner(client->table,
+				 (struct rpcrdma_bytes){ client->owner, client->owner_length },
+				 rr_nfs4_client_is_plain(client), NULL)
 		       : NULL;
 }
 
@@ -451,8 +474,7 @@ rr_nfs4_client_may_confirm(const struct rr_nfs4_client *client, uint64_t now)
 {
 	const struct rr_nfs4_client *old = client_before(client);
 
-	return !old || rr_caller_same_principal(&old->principal, &client->principal) ||
-	       !rr_nfs4_client_has_state(old) || !client_lease_runs(old, now);
+	return !old || !rr_nfs4_client_is_taken(old, &client->principal, now);
 }
 
 void

@@ -6,6 +6,7 @@
 #include "base/list.h"
 #include "base/map.h"
 #include "rpc/caller.h"
+#include "server/nfs4/tables/number.h"
 #include "server/nfs4/tables/origin.h"
 #include "ulb/nfs42.h"
 
@@ -52,6 +53,28 @@ enum rr_nfs4_client_phase {
 
 struct rr_nfs4_clients;
 
+/* Where a client of version 4.0 wants its callbacks: the arguments of SETCLIENTID. An address that is too
+ * long for any address of IP is left out. */
+enum { RR_NFS4_NETID = 8, RR_NFS4_UADDR = 64 };
+struct rr_nfs4_path {
+	uint32_t program, ident;
+	uint8_t netid_length, uaddr_length;
+	char netid[RR_NFS4_NETID], uaddr[RR_NFS4_UADDR];
+};
+
+/* What a client of version 4.0 has in the place of sessions. */
+struct rr_nfs4_plain {
+	uint32_t number; /* in the client ID; 0: the client has sessions */
+	/* RFC 7530, 16.33.5: "confirm" is s of the record { v, x, c, k, s }, and `path` is k. If `updates` is
+	 * set, there is a second, unconfirmed record { v, x, c, k, t } beside it. */
+	uint64_t confirm, update;
+	bool updates;
+	struct rr_nfs4_path path, new_path;
+	/* owner.c keeps these: the owners of opens and locks, and those of them that have neither, which may
+	 * be forgotten, the oldest first. */
+	struct rr_list owners, idle;
+};
+
 /* The record of a client. */
 struct rr_nfs4_client {
 	struct rr_nfs4_clients *table;
@@ -91,6 +114,7 @@ struct rr_nfs4_client {
 	 * it. */
 	bool looked_up, known;
 	struct rr_nfs4_record *record; /* on the disk; NULL: the client has no record */
+	struct rr_nfs4_plain plain;    /* of version 4.0 */
 	uint32_t owner_length;
 	uint8_t owner[];
 };
@@ -105,6 +129,8 @@ struct rr_nfs4_clients {
 	uint64_t lease;               /* nanoseconds */
 	uint32_t count, max;
 	uint64_t secret; /* for the hash of owners */
+	struct rr_nfs4_numbers numbers;
+	uint32_t number; /* of the last client of version 4.0 */
 	/* Called when a record leaves the table: its sessions and states are to go. Returns false if some are
 	 * left: then rr_nfs4_client_gone() is to be called when all have gone. */
 	bool (*ended)(void *ctx, struct rr_nfs4_client *client);
@@ -124,6 +150,7 @@ struct rr_nfs4_exchange {
 	bool update;                       /* EXCHGID4_FLAG_UPD_CONFIRMED_REC_A */
 	struct rr_nfs4_origin *origin;     /* of the connection; NULL: the connection has ended already */
 	const state_protect_ops4 *machine; /* the client asks for SP4_MACH_CRED; NULL: for SP4_NONE */
+	bool plain;                        /* SETCLIENTID, of version 4.0 */
 };
 
 /* Makes an empty table. lease: the lease period in nanoseconds; max: the most clients that the table may
@@ -139,9 +166,42 @@ void rr_nfs4_clients_free(struct rr_nfs4_clients *clients);
 nfsstat4 rr_nfs4_exchange_id(struct rr_nfs4_clients *clients, const struct rr_nfs4_exchange *exchange,
 	uint64_t now, struct rr_nfs4_client **client);
 
-/* Returns the client with this client ID; NULL if there is no such client. */
+/* Returns the client that has sessions with this client ID; NULL if there is no such client. */
 struct rr_nfs4_client *rr_nfs4_client_find(const struct rr_nfs4_clients *clients, clientid4 id);
 clientid4 rr_nfs4_client_id(const struct rr_nfs4_client *client);
+
+/* ---- setclientid.c: clients of version 4.0 ---- */
+
+/* Tells whether the client is one of version 4.0, without sessions. */
+static inline bool
+rr_nfs4_client_is_plain(const struct rr_nfs4_client *client)
+{
+	return client->plain.number != 0;
+}
+
+/* Carries out SETCLIENTID by the five cases of RFC 7530, 16.33.5, stores the record in *client, and in
+ * *confirm what SETCLIENTID_CONFIRM is to bring. With NFS4ERR_CLID_INUSE, *client is the record that has this
+ * owner. Returns NFS4ERR_DELAY as rr_nfs4_exchange_id() does. */
+nfsstat4 rr_nfs4_setclientid(struct rr_nfs4_clients *clients, const struct rr_nfs4_exchange *exchange,
+	const struct rr_nfs4_path *path, uint64_t now, struct rr_nfs4_client **client, uint64_t *confirm);
+
+/* Carries out SETCLIENTID_CONFIRM: RFC 7530, 16.34.5. */
+nfsstat4 rr_nfs4_setclientid_confirm(struct rr_nfs4_clients *clients, clientid4 id, uint64_t confirm,
+	const struct rr_caller *caller, uint64_t now);
+
+/* Finds the confirmed client of version 4.0 with this client ID, and stores it in *client. Returns
+ * NFS4ERR_EXPIRED if the client has ended, and NFS4ERR_STALE_CLIENTID if this start of the server has made no
+ * such client ID. */
+nfsstat4 rr_nfs4_client_known(
+	const struct rr_nfs4_clients *clients, clientid4 id, struct rr_nfs4_client **client);
+
+/* Tells whether a client of version 4.0 with this number has been there, and has ended. */
+bool rr_nfs4_client_has_ended(const struct rr_nfs4_clients *clients, uint32_t number);
+
+/* Returns a new client ID, which has the number of the client in it. */
+clientid4 rr_nfs4_client_plain_id(struct rr_nfs4_clients *clients, struct rr_nfs4_client *client);
+
+/* ---- All clients ---- */
 
 /* Tells whether the caller may send the operations of spo_must_enforce about the client. */
 bool rr_nfs4_client_may_manage(const struct rr_nfs4_client *client, const struct rr_caller *caller);

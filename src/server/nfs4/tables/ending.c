@@ -5,6 +5,7 @@
  * ranges end one by one, some in each turn of the loop. Until then they are still in the way of others, who
  * get NFS4ERR_DELAY, and they count for the address of the client.
  */
+#include "server/nfs4/tables/owner.h"
 #include "server/nfs4/tables/tables.h"
 
 /* The most steps in which states end at once; mostly a client has fewer states and ranges. */
@@ -39,7 +40,7 @@ rr_nfs4_ending_client(struct rr_nfs4_tables *tables, struct rr_nfs4_client *clie
 {
 	uint32_t units = ENDING_AT_ONCE;
 
-	if (ending_states(client, &units))
+	if (ending_states(client, &units) && rr_nfs4_owners_leave(client, &units))
 		return true;
 	rr_list_append(&tables->ending_clients, &client->by_lease);
 	return false;
@@ -71,7 +72,7 @@ rr_nfs4_ending_go(struct rr_nfs4_tables *tables, uint32_t *units)
 		struct rr_nfs4_client *client =
 			rr_container(tables->ending_clients.next, struct rr_nfs4_client, by_lease);
 
-		if (!ending_states(client, units))
+		if (!ending_states(client, units) || !rr_nfs4_owners_leave(client, units))
 			return;
 		rr_list_remove(&client->by_lease);
 		rr_nfs4_client_gone(client);

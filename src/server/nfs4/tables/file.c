@@ -118,15 +118,20 @@ rr_nfs4_state_cost(uint32_t owner_length)
 	return 1 + owner_length / RR_NFS4_OWNER_UNIT;
 }
 
-/* Returns a number for the stateid of a new state: no other state has it, and nobody can guess it. */
+/* Returns a number for the stateid of a new state: no other state has it, and nobody can guess it. For a
+ * client of version 4.0 it has the number of the client in it: see rr_nfs4_state_named(). */
 static uint64_t
-file_state_number(struct rr_nfs4_tables *tables)
+file_state_number(struct rr_nfs4_tables *tables, const struct rr_nfs4_client *client)
 {
 	uint64_t number;
 
 	do {
 		tables->number++;
-		number = rr_siphash_64(tables->secret, &tables->number, sizeof(tables->number));
+		if (rr_nfs4_client_is_plain(client))
+			number = rr_nfs4_number(&tables->clients.numbers, RR_NFS4_NUMBER_STATE,
+				client->plain.number, ++tables->plain_number);
+		else
+			number = rr_siphash_64(tables->secret, &tables->number, sizeof(tables->number));
 	} while (number == 0 || number == UINT64_MAX || rr_map_find(&tables->states, number));
 	return number;
 }
@@ -158,6 +163,7 @@ rr_nfs4_state_make(struct rr_nfs4_tables *tables, struct rr_nfs4_client *client,
 	rr_list_init(&state->ending);
 	rr_ranges_init(&state->ranges, state->file->locks ? &state->file->locks->locked : NULL);
 	rr_list_init(&state->of_open);
+	rr_list_init(&state->of_owner);
 	rr_list_init(&state->recall);
 	rr_list_init(&state->of_delegations);
 	for (int i = 0; i < RR_NFS4_SHARES; i++)
@@ -166,7 +172,7 @@ rr_nfs4_state_make(struct rr_nfs4_tables *tables, struct rr_nfs4_client *client,
 	state->owner_length = owner.length;
 	if (owner.length > 0)
 		memcpy(state->owner, owner.data, owner.length);
-	rr_map_add(&tables->states, &state->by_number, file_state_number(tables));
+	rr_map_add(&tables->states, &state->by_number, file_state_number(tables, client));
 	rr_map_add(&tables->owners, &state->by_owner, rr_nfs4_owner_hash(tables, client, id, kind, owner));
 	rr_list_append(&client->states, &state->of_client);
 	rr_list_append(&state->file->states, &state->of_file);

@@ -55,9 +55,12 @@ rr_nfs4_grace_reclaim(const struct rr_nfs4_grace *grace, const struct rr_nfs4_cl
 nfsstat4
 rr_nfs4_grace_grant(const struct rr_nfs4_grace *grace, const struct rr_nfs4_client *client)
 {
-	if (grace->active || (!client->reclaim_complete && !client->one_fs_complete))
+	if (grace->active)
 		return NFS4ERR_GRACE;
-	return NFS4_OK;
+	/* Version 4.0 has no RECLAIM_COMPLETE. */
+	if (rr_nfs4_client_is_plain(client) || client->reclaim_complete || client->one_fs_complete)
+		return NFS4_OK;
+	return NFS4ERR_GRACE;
 }
 
 nfsstat4

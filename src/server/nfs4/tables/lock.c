@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "server/nfs4/tables/lock.h"
+#include "server/nfs4/tables/owner.h"
 #include "server/nfs4/tables/tables.h"
 
 /* Describes the lock that an owner of the client wants in the file. */
@@ -101,6 +102,8 @@ lock_changed(struct rr_nfs4_state *state, uint32_t taken, uint32_t before)
 	struct rr_nfs4_tables *tables = state->tables;
 
 	tables->ranges += state->ranges.count - before;
+	if ((before > 0) != (state->ranges.count > 0))
+		rr_nfs4_owner_locked(state, before == 0);
 	rr_nfs4_quota_give(
 		&tables->ranges_quota, &state->client->holding, taken + before - state->ranges.count);
 }

@@ -194,6 +194,7 @@ static const uint64_t origin_needs[RR_NFS4_QUANTITIES] = {
 	[RR_NFS4_STATES] = 4,
 	[RR_NFS4_RANGES] = 4,
 	[RR_NFS4_DELEGATIONS] = 1,
+	[RR_NFS4_OWNERS] = 16,
 	[RR_NFS4_SESSIONS] = 1,
 	[RR_NFS4_REPLIES] = 8 * (4096 + 128),
 };

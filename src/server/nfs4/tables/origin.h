@@ -26,6 +26,7 @@ enum rr_nfs4_quantity {
 	RR_NFS4_STATES, /* opens and lock-owners */
 	RR_NFS4_RANGES,
 	RR_NFS4_DELEGATIONS,
+	RR_NFS4_OWNERS, /* of version 4.0, with the answers that are kept for them */
 	RR_NFS4_SESSIONS,
 	RR_NFS4_REPLIES, /* octets of slots, with those reserved for cached replies */
 	RR_NFS4_QUANTITIES

@@ -113,7 +113,8 @@ struct rr_nfs4_record *
 rr_nfs4_record_new(struct rr_nfs4_records *records, struct rr_nfs4_client *client)
 {
 	const struct rr_nfs4_recorded recorded = { ++records->name, client->principal,
-		(uint32_t)(client->table->lease / RR_SECOND), { client->owner, client->owner_length } };
+		(uint32_t)(client->table->lease / RR_SECOND), { client->owner, client->owner_length },
+		rr_nfs4_client_is_plain(client) };
 	struct rr_nfs4_record *record = record_make(records, &recorded);
 
 	if (record)
@@ -171,14 +172,15 @@ rr_nfs4_record_leave(struct rr_nfs4_records *records, struct rr_nfs4_record *rec
 	record_look(records, record);
 }
 
-/* Tells whether the record is of this client: both have the same owner and the same principal. So no
- * principal can reclaim under the name of another. */
+/* Tells whether the record is of this client: both have the same owner and the same principal, with sessions
+ * or without. So no principal can reclaim under the name of another. */
 static bool
 record_is_of(const struct rr_nfs4_record *record, const struct rr_nfs4_client *client)
 {
 	const struct rr_nfs4_recorded *recorded = &record->recorded;
 
-	return recorded->owner.length == client->owner_length &&
+	return recorded->plain == rr_nfs4_client_is_plain(client) &&
+	       recorded->owner.length == client->owner_length &&
 	       memcmp(record->owner, client->owner, client->owner_length) == 0 &&
 	       rr_caller_same_principal(&recorded->principal, &client->principal);
 }

@@ -22,10 +22,13 @@ struct rr_nfs4_record_dir {
 /* The format of a record's file: FILE_MARK, flavor, user, lease period and length of the owner, each in four
  * octets with the most significant octet first; the owner; and the CRC-32C of all these. If the principal has
  * a name, the mark is FILE_MARK_NAMED, and the name stands between the owner and the CRC. The flavor
- * AUTH_NONE names no user; any other flavor does. */
+ * AUTH_NONE names no user; any other flavor does. FILE_PLAIN is added to the mark for a client of
+ * version 4.0.
+ */
 enum {
 	FILE_MARK = 0x72723402,
 	FILE_MARK_NAMED = 0x72723403,
+	FILE_PLAIN = 2,
 	FILE_HEAD = 20,
 	FILE_MAX = FILE_HEAD + NFS4_OPAQUE_LIMIT + RR_CALLER_PRINCIPAL + 4,
 	FILE_NAME = 16, /* digits */
@@ -77,6 +80,13 @@ rr_nfs4_record_dir_close(struct rr_nfs4_record_dir *dir)
 
 /* ---- Reading ---- */
 
+/* Tells whether a mark is that of a client of version 4.0. */
+static bool
+file_is_plain(uint32_t mark)
+{
+	return mark == FILE_MARK + FILE_PLAIN || mark == FILE_MARK_NAMED + FILE_PLAIN;
+}
+
 /* Returns how many octets the name of the principal has in a record of this mark whose name and owner have
  * `left` octets, and whose owner has `owner` of them; -1 if there is no such record. */
 static int64_t
@@ -103,7 +113,9 @@ file_parse(uint8_t *data, size_t length, struct rr_nfs4_recorded *recorded)
 		return false;
 	length -= 4;
 	owner = rr_get_be32(data + 16);
-	name = file_name_length(rr_get_be32(data), owner, length - FILE_HEAD);
+	recorded->plain = file_is_plain(rr_get_be32(data));
+	name = file_name_length(
+		rr_get_be32(data) - (recorded->plain ? FILE_PLAIN : 0), owner, length - FILE_HEAD);
 	if (name < 0 || rr_get_be32(data + length) != rr_crc32c(0, data, length) ||
 		memchr(data + FILE_HEAD + owner, 0, (size_t)name))
 		return false;
@@ -201,7 +213,7 @@ file_compose(const struct rr_nfs4_recorded *recorded, uint8_t data[FILE_MAX])
 	uint32_t length = recorded->owner.length;
 	size_t end = FILE_HEAD + length + (name ? strlen(name) : 0);
 
-	rr_put_be32(data, name ? FILE_MARK_NAMED : FILE_MARK);
+	rr_put_be32(data, (name ? FILE_MARK_NAMED : FILE_MARK) + (recorded->plain ? FILE_PLAIN : 0));
 	rr_put_be32(data + 4, recorded->principal.flavor);
 	rr_put_be32(data + 8, recorded->principal.uid);
 	rr_put_be32(data + 12, recorded->lease);

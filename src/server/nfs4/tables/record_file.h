@@ -21,6 +21,7 @@ struct rr_nfs4_recorded {
 	struct rr_caller principal; /* as rr_caller_keep() keeps it */
 	uint32_t lease;             /* the lease period that the client knows, in seconds */
 	struct rpcrdma_bytes owner;
+	bool plain; /* of version 4.0, without sessions */
 };
 
 /* Opens the directory of records, makes it if it is not there (mode 0700), and locks it against other

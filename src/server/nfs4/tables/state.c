@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The life of a state, and of the open of the storage that belongs to it. */
+#include "server/nfs4/tables/owner.h"
 #include "server/nfs4/tables/tables.h"
 
 #include <string.h>
@@ -49,6 +50,8 @@ state_unlock(struct rr_nfs4_state *state, uint32_t most)
 	rr_nfs4_quota_give(&tables->ranges_quota, &state->client->holding, freed);
 	if (freed > 0)
 		rr_locks_look(state->file->locks);
+	if (freed > 0 && state->ranges.count == 0)
+		rr_nfs4_owner_locked(state, false);
 	return freed;
 }
 
@@ -64,6 +67,7 @@ state_drop_effect(struct rr_nfs4_state *state)
 	rr_nfs4_callback_cancel(&state->callback);
 	state->parent = NULL;
 	state_unlock(state, UINT32_MAX);
+	rr_nfs4_owner_leave(state);
 	/* A revoked state has left its file before. */
 	if (state->file)
 		rr_nfs4_file_leave(state);

@@ -84,6 +84,10 @@ struct rr_nfs4_state {
 	struct rr_list of_open;
 	struct rr_nfs4_state *parent;
 	struct rr_ranges ranges;
+	/* In version 4.0, the owner that numbers its requests (owner.h), in whose list of states it is; NULL
+	 * elsewhere. */
+	struct rr_nfs4_owner *seq_owner;
+	struct rr_list of_owner;
 	/* For a delegation: its places in the list of its file and in the tables' recalls, the time of the
 	 * recall, and the CB_RECALL. */
 	struct rr_list of_delegations, recall;
@@ -97,6 +101,8 @@ struct rr_nfs4_state {
 
 /* Writes the stateid of the state, as the client knows it. */
 void rr_nfs4_stateid(const struct rr_nfs4_state *state, stateid4 *stateid);
+/* Returns the number of the state in a stateid; 0 if the stateid is of another start of the server. */
+uint64_t rr_nfs4_stateid_number(const struct rr_nfs4_tables *tables, const stateid4 *stateid);
 /* Counts up the seqid, as the state has changed, and writes the stateid. RFC 8881, 8.2.2: the seqid wraps to
  * 1, as 0 means the current seqid. */
 void rr_nfs4_stateid_next(struct rr_nfs4_state *state, stateid4 *stateid);
@@ -119,6 +125,12 @@ enum rr_nfs4_special rr_nfs4_special(const stateid4 *stateid);
  * that names the reason of its revocation for a revoked state. */
 nfsstat4 rr_nfs4_state_find(const struct rr_nfs4_tables *tables, const struct rr_nfs4_client *client,
 	const stateid4 *stateid, const struct rr_vfs_id *id, uint32_t kinds, struct rr_nfs4_state **state);
+
+/* Finds the state of a client of version 4.0 that a stateid names, whatever its seqid is, and stores it in
+ * *state. Errors: NFS4ERR_STALE_STATEID for a stateid of another start of the server; NFS4ERR_EXPIRED if its
+ * client has ended; NFS4ERR_BAD_STATEID. */
+nfsstat4 rr_nfs4_state_named(
+	const struct rr_nfs4_tables *tables, const stateid4 *stateid, struct rr_nfs4_state **state);
 
 /* Returns an open that the client has of the file with that handle; NULL if the client has no such open. */
 struct rr_nfs4_opened *rr_nfs4_opened_of(struct rr_nfs4_client *client, const struct rr_vfs_handle *handle);

@@ -3,6 +3,7 @@
 #include "server/nfs4/tables/tables.h"
 #include "server/nfs4/tables/deleg.h"
 #include "server/nfs4/tables/lock.h"
+#include "server/nfs4/tables/owner.h"
 
 #include <string.h>
 
@@ -21,6 +22,7 @@ const struct rr_nfs4_tables_config rr_nfs4_tables_config_default = {
 	.states = 262144,
 	.ranges = 262144,
 	.delegations = 8192,
+	.owners = 262144,
 	.replies = UINT32_C(256) << 20,
 };
 
@@ -114,6 +116,7 @@ rr_nfs4_look(struct rr_nfs4_tables *tables, uint64_t now)
 {
 	rr_nfs4_clients_expire(&tables->clients, now);
 	rr_nfs4_delegs_look(tables, now);
+	rr_nfs4_owners_look(tables, now);
 	/* When the time to reclaim is over, the records of the clients that did not come back are removed.
 	 * The grace period ends when these records have gone from the disk. */
 	if (rr_nfs4_grace_look(&tables->grace, tables_expects(tables), now))
@@ -135,6 +138,7 @@ tables_clients_max(const struct rr_nfs4_tables_config *config)
 	clients = rr_nfs4_quota_clients(RR_NFS4_STATES, config->states, clients);
 	clients = rr_nfs4_quota_clients(RR_NFS4_RANGES, config->ranges, clients);
 	clients = rr_nfs4_quota_clients(RR_NFS4_DELEGATIONS, config->delegations, clients);
+	clients = rr_nfs4_quota_clients(RR_NFS4_OWNERS, config->owners, clients);
 	clients = rr_nfs4_quota_clients(RR_NFS4_SESSIONS, config->sessions, clients);
 	return rr_nfs4_quota_clients(RR_NFS4_REPLIES, config->replies, clients);
 }
@@ -157,6 +161,9 @@ rr_nfs4_tables_init(
 	rr_nfs4_quota_init(&tables->states_quota, RR_NFS4_STATES, config->states, clients);
 	rr_nfs4_quota_init(&tables->ranges_quota, RR_NFS4_RANGES, config->ranges, clients);
 	rr_nfs4_quota_init(&tables->delegations_quota, RR_NFS4_DELEGATIONS, config->delegations, clients);
+	rr_nfs4_quota_init(&tables->owners_quota, RR_NFS4_OWNERS, config->owners, clients);
+	rr_list_init(&tables->aging[0]);
+	rr_list_init(&tables->aging[1]);
 	rr_list_init(&tables->recalls);
 	rr_list_init(&tables->ending);
 	rr_list_init(&tables->ending_clients);
@@ -174,6 +181,10 @@ rr_nfs4_tables_init(
 		error = rr_map_init(&tables->owners, env, buckets);
 	if (error == 0)
 		error = rr_map_init(&tables->waits, env, TABLES_WAITS);
+	if (error == 0)
+		error = rr_map_init(&tables->names, env, config->owners / TABLES_CHAIN);
+	if (error == 0)
+		error = rr_map_init(&tables->closed, env, config->owners / TABLES_CHAIN);
 	rr_nfs4_records_init(&tables->records, env, 2 * clients);
 	tables->clients.ended = tables_client_ended;
 	tables->clients.lapsed = tables_client_lapsed;
@@ -202,6 +213,8 @@ rr_nfs4_tables_free(struct rr_nfs4_tables *tables)
 	rr_nfs4_clients_free(&tables->clients);
 	rr_nfs4_records_free(&tables->records);
 	rr_nfs4_sessions_free(&tables->sessions);
+	rr_map_free(&tables->closed, tables->env);
+	rr_map_free(&tables->names, tables->env);
 	rr_map_free(&tables->waits, tables->env);
 	rr_map_free(&tables->owners, tables->env);
 	rr_map_free(&tables->states, tables->env);

@@ -30,15 +30,22 @@ struct rr_nfs4_tables {
 	struct rr_nfs4_grace grace;
 	struct rr_nfs4_records records;
 	struct rr_map files, states, owners;
+	/* Of owner.c: the owners of version 4.0 by their names, and by the open states that their last CLOSE
+	 * has ended; those that are forgotten after a lease, see rr_nfs4_owners_look(), and when [0] became
+	 * [1]. */
+	struct rr_map names, closed;
+	struct rr_list aging[2];
+	uint64_t aged;
 	/* Of ending.c: opens that have ended, and clients (by_lease), whose states are still to end. */
 	struct rr_list ending, ending_clients;
 	struct rr_list unused;          /* opens of the storage that are to be closed */
 	_Atomic uint32_t unused_count;  /* of them; may be read without the lock */
 	uint32_t start;                 /* of stateids: random for each start of the server */
 	uint64_t number;                /* of states that were made */
+	uint32_t plain_number;          /* of states of clients of version 4.0 that were made */
 	uint8_t secret[RR_SIPHASH_KEY]; /* of the hash that makes the numbers in stateids of that number */
 	uint32_t count, opens, ranges;  /* numbers of all states, of opens in effect, and of locked ranges */
-	struct rr_nfs4_quota states_quota, ranges_quota, delegations_quota;
+	struct rr_nfs4_quota states_quota, ranges_quota, delegations_quota, owners_quota;
 	struct rr_list recalls; /* delegations that are to be returned, in the order of their recalls */
 	uint32_t delegations;   /* number of all delegations in effect */
 	/* The locks of all files, of all protocols, with the mutex that guards these tables, too; and the
@@ -56,6 +63,7 @@ struct rr_nfs4_tables {
 struct rr_nfs4_tables_config {
 	uint64_t lease; /* nanoseconds */
 	uint32_t clients, sessions, states, ranges, delegations;
+	uint32_t owners;  /* of version 4.0, in units of 256 octets */
 	uint64_t replies; /* octets of replies that are kept for retries */
 	/* The locks of all protocols, which outlive the tables; NULL: the tables make a table of their own.
 	 */
