@@ -512,6 +512,63 @@ RPCRDMA_API int rpcrdma_nfs_remove_xattr(struct rpcrdma_nfs *nfs, const struct r
 RPCRDMA_API int rpcrdma_nfs_list_xattrs(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *handle,
 	struct rpcrdma_nfs_value *names, const struct rpcrdma_nfs_then *then);
 
+/* ---- Access lists: those of POSIX 1003.1e, acl(5), of regular files and directories ---- */
+
+enum { RPCRDMA_NFS_ACL_MAX = 1024 }; /* entries of a list */
+
+/* What an entry is about. The numbers are those of Linux. */
+enum rpcrdma_nfs_acl_tag {
+	RPCRDMA_NFS_ACL_USER_OBJ = 0x01, /* the owner */
+	RPCRDMA_NFS_ACL_USER = 0x02,     /* the user with the number id */
+	RPCRDMA_NFS_ACL_GROUP_OBJ = 0x04,
+	RPCRDMA_NFS_ACL_GROUP = 0x08, /* the group with the number id */
+	RPCRDMA_NFS_ACL_MASK = 0x10,
+	RPCRDMA_NFS_ACL_OTHER = 0x20
+};
+
+/* An entry. The layout is final. */
+struct rpcrdma_nfs_acl_entry {
+	uint32_t tag, perm; /* perm: 4 read, 2 write, 1 execute, added up */
+	uint32_t id;        /* else 0 */
+};
+
+/* A list. The layout is final. */
+struct rpcrdma_nfs_acl {
+	struct rpcrdma_nfs_acl_entry *entries;
+	uint32_t room;  /* entries that the library may write to */
+	uint32_t count; /* entries of the list */
+};
+
+/* Finds the numbers of users and groups whom a server of version 4 names. The layout is final. */
+struct rpcrdma_nfs_acl_names {
+	/* Stores the number. Returns false if nobody has that name. name is valid during the call, which is
+	 * made by the loop: it must not use the client. */
+	bool (*number)(void *ctx, const char *name, bool is_group, uint32_t *number);
+	void *ctx;
+};
+
+/* Reads the lists of an object: that of the object itself, which of an object without a list has three
+ * entries, made of its mode; and, of a directory, the one that objects inherit that are made in it, or no
+ * entries. NULL: that list is not wanted. Entries are in the order of their tags and numbers. names: NULL if
+ * the server sends numbers, as servers do to users of AUTH_SYS. The memory of the lists is the library's
+ * until the operation is done.
+ *
+ * By version 3, lists are read and set by NFSACL; by version 4, by the attribute acl (RFC 8881,
+ * section 6.2.1), from which rights that a mask takes away are not seen. Statuses: NFS3ERR_NOTSUPP, which is
+ * 10004: the server keeps no lists of the object. Errors: NOTSUP: the list says what those of POSIX cannot
+ * say, or names somebody whom names does not know; LIMIT: there is no room. */
+RPCRDMA_API int rpcrdma_nfs_get_acl(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *handle,
+	struct rpcrdma_nfs_acl *access, struct rpcrdma_nfs_acl *inherited,
+	const struct rpcrdma_nfs_acl_names *names, const struct rpcrdma_nfs_then *then);
+
+/* Sets the lists of an object; the list of the object itself changes its mode. NULL: that list stays as it
+ * is. An inherited list without entries removes it; only directories have one. By version 4, one list of a
+ * directory is set together with the other one as it was: if the directory has changed meanwhile, nothing is
+ * set, and the status is NFS4ERR_NOT_SAME, which is 10027. Error INVAL: a list is not valid (acl(5)). */
+RPCRDMA_API int rpcrdma_nfs_set_acl(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *handle,
+	const struct rpcrdma_nfs_acl *access, const struct rpcrdma_nfs_acl *inherited,
+	const struct rpcrdma_nfs_then *then);
+
 /* Whether handles of one client can be used with the other client: both are connected to one address and
  * speak version 4.2, and the servers say that they are the same server (RFC 8881, section 2.10.4). */
 RPCRDMA_API bool rpcrdma_nfs_is_same_server(const struct rpcrdma_nfs *a, const struct rpcrdma_nfs *b);

@@ -9,6 +9,10 @@
 static void
 send_3(struct rpcrdma_nfs *nfs, struct rr_call *call)
 {
+	if (call->proc == RR_V4_GETACL || call->proc == RR_V4_SETACL) {
+		call->program = &rr_nfs_v3_acl_program;
+		call->proc = call->proc == RR_V4_GETACL ? ACLPROC3_GETACL : ACLPROC3_SETACL;
+	}
 	if (!call->program)
 		call->program = &rr_nfs_v3_program;
 	if (call->timeout == 0) {

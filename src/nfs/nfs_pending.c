@@ -30,7 +30,7 @@ pending_again(struct rr_timer *timer)
 	if (pending->work)
 		pending_ask(pending);
 	else
-		pending_send(pending, pending->call.proc);
+		pending_send(pending, pending->proc);
 }
 
 int
@@ -73,6 +73,7 @@ static void
 pending_free(struct rr_nfs_pending *pending)
 {
 	rr_list_remove(&pending->link);
+	rr_free(pending->nfs->env, pending->lists);
 	rr_cache_put(&pending->nfs->pendings, pending);
 }
 
@@ -127,6 +128,7 @@ pending_send(struct rr_nfs_pending *pending, uint32_t proc)
 {
 	struct rpcrdma_nfs *nfs = pending->nfs;
 
+	pending->proc = proc;
 	pending->call = (struct rr_call){
 		.proc = proc,
 		.args = &pending->args,
@@ -138,6 +140,8 @@ pending_send(struct rr_nfs_pending *pending, uint32_t proc)
 		.done = pending_done,
 		.ctx = pending,
 	};
+	if (pending->lists)
+		rr_nfs_acl_prepare(pending, &pending->call);
 	rr_nfs_send(nfs, &pending->call);
 }
 
@@ -197,7 +201,8 @@ pending_end(struct rr_nfs_pending *pending, int error, nfsstat3 status)
 	struct rpcrdma_nfs *nfs = pending->nfs;
 
 	if (error)
-		rr_nfs_fail(nfs, error, "%s", rr_nfs_why(nfs));
+		error = pending->lists ? rr_nfs_acl_error(pending, error)
+				       : rr_nfs_fail(nfs, error, "%s", rr_nfs_why(nfs));
 	else if (status != NFS3_OK)
 		error = pending_refused(pending, status);
 	else

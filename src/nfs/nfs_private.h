@@ -61,6 +61,8 @@ struct rr_nfs_pending {
 	const struct rr_nfs_work *work; /* whose call is under way; NULL: a procedure of procedure.h */
 	enum rr_vfs_status verdict;     /* of its take() */
 	unsigned first;                 /* the number of the handle of its first object */
+	uint32_t proc;                  /* of procedure.h, whose call is under way */
+	struct rr_nfs_lists *lists;     /* of access lists: memory of the operation; NULL: it is another */
 	struct rpcrdma_nfs_io *io;      /* of a read or a write; NULL: the operation is another */
 	struct rr_nfs_retry retry;
 	uint32_t reconnects; /* rr_nfs_repeats() when the call was sent for the first time */
@@ -96,6 +98,9 @@ struct rr_nfs_pending {
 		struct rr_v4_seek_args seek;
 		struct rr_v4_copy_args copy;
 		struct rr_v4_xattr_args xattr;
+		struct rr_v4_acl_args acl;
+		GETACL3args getacl;
+		SETACL3args setacl;
 	} args;
 	union {
 		nfsstat3 status;
@@ -104,6 +109,9 @@ struct rr_nfs_pending {
 		struct rr_v4_seek_result seek;
 		struct rr_v4_copy_result copy;
 		struct rr_v4_xattr_result xattr;
+		struct rr_v4_acl_result acl;
+		GETACL3res getacl;
+		SETACL3res setacl;
 	} result;
 	uint8_t keep[RR_NFS_PATH + 1024]; /* the reply's header, and the largest of the results */
 	char path[RR_NFS_PATH];           /* the target of a symbolic link */
@@ -183,6 +191,11 @@ void rr_nfs_pending_lookup(struct rr_nfs_pending *pending, unsigned number);
  * theirs is NULL, only the mode is set, or nothing if mode is 0. Errors: INVAL, NOTSUP. */
 int rr_nfs_change_take(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_changes *theirs,
 	struct rr_vfs_set *set, uint32_t mode);
+
+/* nfs_acl.c: prepares a call about access lists, whose result may be large. */
+void rr_nfs_acl_prepare(struct rr_nfs_pending *pending, struct rr_call *call);
+/* nfs_acl.c: returns the error of a call about access lists: a server without NFSACL keeps none. */
+int rr_nfs_acl_error(struct rr_nfs_pending *pending, int error);
 
 /* Returns the name pending->names[number] and its directory pending->handles[number], in the form in which
  * calls have them. The result points into the operation. */

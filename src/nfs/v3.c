@@ -147,7 +147,7 @@ v3_get_list(struct rpcrdma_xdr_reader *reader, void *value)
 	}
 }
 
-/* ---- The program ---- */
+/* ---- The programs ---- */
 
 /* V3_PUT and V3_GET make the functions for arguments and results as version 3 has them. */
 #define V3_PUT(name)                                                                                         \
@@ -198,3 +198,22 @@ static const struct rpcrdma_procedure v3_procedures[] = {
 
 const struct rpcrdma_program rr_nfs_v3_program = { "NFS_V3", NFS_PROGRAM, NFS_V3,
 	sizeof(v3_procedures) / sizeof(*v3_procedures), v3_procedures, NULL };
+
+V3_PUT(GETACL)
+V3_PUT(SETACL)
+V3_GET(GETACL)
+V3_GET(SETACL)
+
+#define V3_ACL_ROW(name)                                                                                     \
+	[ACLPROC3_##name] = { "ACLPROC3_" #name, .args_max = XDR_MAX_##name##3args,                          \
+		.result_min = XDR_MIN_##name##3res, .result_max = XDR_MAX_##name##3res,                      \
+		.put_args = v3_put_##name, .get_result = v3_get_##name }
+
+static const struct rpcrdma_procedure v3_acl_procedures[] = {
+	[ACLPROC3_NULL] = { "ACLPROC3_NULL" },
+	V3_ACL_ROW(GETACL),
+	V3_ACL_ROW(SETACL),
+};
+
+const struct rpcrdma_program rr_nfs_v3_acl_program = { "NFS_ACL_V3", NFS_ACL_PROGRAM, NFS_ACL_V3,
+	sizeof(v3_acl_procedures) / sizeof(*v3_acl_procedures), v3_acl_procedures, NULL };

@@ -11,4 +11,7 @@
  * program that is only a client need not have. */
 extern const struct rpcrdma_program rr_nfs_v3_program;
 
+/* NFSACL, which is served beside it: the procedures RR_V4_GETACL and RR_V4_SETACL. */
+extern const struct rpcrdma_program rr_nfs_v3_acl_program;
+
 #endif

@@ -98,7 +98,7 @@ static void
 check_list(struct rpcrdma_bytes taken)
 {
 	const struct rpcrdma_message message = { .stream = taken.data, .length = taken.length };
-	const struct rr_idmap_asking numbers = { NULL, 0, NULL };
+	const struct rr_idmap_asking numbers = { .idmap = NULL };
 	struct rr_acl4_entry given[16];
 	struct rr_attr_acl list = { .entries = given, .room = 16 };
 	struct rr_acl4_right rights[16];
@@ -232,12 +232,55 @@ a_server_gets_what_a_client_gives(void **state)
 	}
 }
 
+static enum rr_idmap_status
+number_of(void *ctx, struct rpcrdma_bytes owner, bool is_group, uint32_t *number)
+{
+	*number = 7;
+	assert_false(is_group);
+	return owner.length == 5 && memcmp(owner.data, (const char *)ctx, 5) == 0 ? RR_IDMAP_FOUND
+										  : RR_IDMAP_NONE;
+}
+
+/* RFC 8881, 5.9: who of an entry is a name in a domain. An entry for nobody is not left out, as that might
+ * give others more; nor is one that POSIX does not have. */
+static void
+a_list_that_posix_cannot_say_is_none(void **state)
+{
+	static const uint8_t given[] = { 0, 0, 0, 1, 0, 0, 0, ACE4_ACCESS_DENIED_ACE_TYPE, 0, 0, 0, 0, 0, 0,
+		0, ACE4_READ_DATA, 0, 0, 0, 5, 'b', 'o', 'b', '@', 'x', 0, 0, 0 };
+	static const char bob[] = "bob@x", eve[] = "eve@x";
+	struct rr_idmap_asking asking = { .number = number_of, .ctx = (void *)(uintptr_t)bob };
+	struct rr_attr_lists *lists = calloc(1, sizeof(*lists));
+	uint8_t copy[sizeof(given)];
+
+	(void)state;
+	assert_non_null(lists);
+	memcpy(copy, given, sizeof(copy));
+	assert_true(rr_attr_lists_keep(lists, (struct rpcrdma_bytes){ copy, sizeof(copy) }));
+	assert_int_equal(rr_attr_lists_read(lists, false, &asking), RR_VFS_OK);
+	assert_int_equal(lists->access.entries[1].tag, RR_VFS_ACL_USER);
+	assert_int_equal(lists->access.entries[1].id, 7);
+	asking.ctx = (void *)(uintptr_t)eve;
+	assert_int_equal(rr_attr_lists_read(lists, false, &asking), RR_VFS_NOTSUPP);
+	asking.number = NULL;
+	assert_int_equal(rr_attr_lists_read(lists, false, &asking), RR_VFS_NOTSUPP);
+	copy[7] = ACE4_SYSTEM_AUDIT_ACE_TYPE;
+	assert_true(rr_attr_lists_keep(lists, (struct rpcrdma_bytes){ copy, sizeof(copy) }));
+	asking = (struct rr_idmap_asking){ .number = number_of, .ctx = (void *)(uintptr_t)bob };
+	assert_int_equal(rr_attr_lists_read(lists, false, &asking), RR_VFS_NOTSUPP);
+	assert_true(rr_attr_lists_keep(lists, (struct rpcrdma_bytes){ copy, sizeof(copy) - 4 }));
+	assert_int_equal(rr_attr_lists_read(lists, false, &asking), RR_VFS_IO);
+	assert_false(rr_attr_lists_keep(lists, (struct rpcrdma_bytes){ copy, RR_ATTR_LIST + 1 }));
+	free(lists);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_client_takes_what_a_server_puts),
 		cmocka_unit_test(what_a_server_sends_is_not_believed),
+		cmocka_unit_test(a_list_that_posix_cannot_say_is_none),
 		cmocka_unit_test(a_server_gets_what_a_client_gives),
 	};
 

@@ -16,7 +16,9 @@ enum rr_v4_newer {
 	RR_V4_READ_ONCE, /* READ of a file that is opened and closed for it, as the file is read only once */
 	RR_V4_PUT,       /* makes a whole file, where rr_v4_can_put() is true */
 	RR_V4_SECINFO,   /* asks for the flavors that a name, or a directory itself, may be used with */
-	RR_V4_SEEK,      /* from here on, only in version 4.2 */
+	RR_V4_GETACL,    /* by version 3, a procedure of NFSACL; so is the next */
+	RR_V4_SETACL,
+	RR_V4_SEEK, /* from here on, only in version 4.2 */
 	RR_V4_COPY,
 	RR_V4_CLONE,
 	RR_V4_GETXATTR,
@@ -101,6 +103,23 @@ struct rr_v4_xattr_result {
 	uint32_t length; /* octets that were put into value */
 	uint64_t cookie;
 	bool eof; /* the list ends here */
+};
+
+/* Arguments of GETACL and SETACL by version 4, with the list in memory of the caller. */
+struct rr_attr_lists;
+struct rr_v4_acl_args {
+	nfs_fh3 file;
+	struct rr_attr_lists *lists;
+	bool guarded;     /* SETACL: only if the object still has the number of change in guard */
+	uint8_t guard[8]; /* as VERIFY has it */
+};
+
+struct rr_v4_acl_result {
+	nfsstat3 status;
+	bool has; /* of GETACL, as the rest: the server keeps a list */
+	bool is_directory;
+	uint32_t mode;
+	uint64_t change;
 };
 
 struct rr_call;

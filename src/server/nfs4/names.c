@@ -40,8 +40,9 @@ rr_nfs4_know_caller(struct rr_nfs4_compound *c)
 struct rr_idmap_asking
 rr_nfs4_asking(struct rr_nfs4_compound *c)
 {
-	return (struct rr_idmap_asking){ c->server->gate->idmap,
-		c->request->party ? rr_party_host(c->request->party) : 0, &c->names };
+	return (struct rr_idmap_asking){ .idmap = c->server->gate->idmap,
+		.host = c->request->party ? rr_party_host(c->request->party) : 0,
+		.waiter = &c->names };
 }
 
 bool

@@ -73,6 +73,8 @@ rr_idmap_number(
 
 	if (rr_idmap_is_number(owner, number))
 		return RR_IDMAP_FOUND;
+	if (asking->number)
+		return asking->number(asking->ctx, owner, group, number);
 	/* RFC 8881, 5.9, of a name without '@': "the receiver of the attribute should not use that string as
 	 * a basis for translation into its own internal format." */
 	if (!asking->idmap || !at || at == owner.data)

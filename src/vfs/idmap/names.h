@@ -14,6 +14,10 @@ struct rr_idmap_asking {
 	struct rr_idmap *idmap; /* NULL: there are no names but numbers */
 	uint64_t host;          /* as in struct rr_idmap_question */
 	struct rr_idmap_waiter *waiter;
+	/* NULL, or finds the numbers of names, instead of idmap: of a client that has its own way. */
+	enum rr_idmap_status (*number)(
+		void *ctx, struct rpcrdma_bytes owner, bool is_group, uint32_t *number);
+	void *ctx;
 };
 
 /* Finds the number of an owner, which is a number as text, or name@domain with the domain of this machine.

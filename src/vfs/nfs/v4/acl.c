@@ -8,20 +8,14 @@
 #include "base/endian.h"
 #include "vfs/nfs/v4/provider_private.h"
 
-/* Octets of the largest list that is read or set. */
-enum { ACL_OCTETS = 48 << 10 };
-
 /* What an operation has in the memory of its job, base.arena. */
 struct acl_memory {
 	struct rr_vfs_known known; /* the object, when its list was read */
 	bool has;                  /* the other server keeps a list of it */
-	uint32_t length;           /* of octets: the list as it came, and then the one to be set */
-	uint8_t octets[ACL_OCTETS];
-	struct rr_acl4_entry entries[RR_ACL4_MAX];
-	struct rr_acl4_right rights[RR_ACL4_MAX];
-	struct rr_vfs_ace aces[2][RR_ACL4_MAX + 4];
-	struct rr_vfs_acl access, inherited; /* with aces: what octets stands for */
+	struct rr_attr_lists lists;
 };
+
+static const struct rr_idmap_asking acl_numbers = { .idmap = NULL };
 
 static struct acl_memory *
 acl_memory(const struct rr_v4_job *job)
@@ -42,7 +36,7 @@ acl_get_build(struct rr_v4_slot *slot)
 {
 	rr_v4_put_object(slot, 0);
 	rr_v4_job(slot)->at.object = rr_v4_ask_attributes(slot, &rr_v4_ask_acl);
-	slot->reply_max += ACL_OCTETS;
+	slot->reply_max += RR_ATTR_LIST;
 }
 
 static int
@@ -52,46 +46,19 @@ acl_get_take(struct rr_v4_slot *slot)
 	struct acl_memory *memory = acl_memory(job);
 	struct rr_attr_values values;
 
-	if (!rr_v4_take_values(slot, job->at.object, &values) || values.acl.length > ACL_OCTETS) {
-		job->verdict = RR_VFS_IO;
-		return 0;
-	}
-	memory->known.valid = rr_v4_complete(&values, &memory->known.attributes);
-	memory->has = rr_attr_in(&values.have, FATTR4_ACL);
-	memory->length = values.acl.length;
-	if (memory->length > 0)
-		memcpy(memory->octets, values.acl.data, memory->length);
+	memory->known.valid = rr_v4_take_values(slot, job->at.object, &values) &&
+			      rr_v4_complete(&values, &memory->known.attributes) &&
+			      rr_attr_lists_keep(&memory->lists, values.acl);
 	if (!memory->known.valid)
 		job->verdict = RR_VFS_IO;
+	else
+		memory->has = rr_attr_in(&values.have, FATTR4_ACL);
 	return 0;
 }
 
 static const struct rr_v4_work acl_get = {
 	.build = acl_get_build, .take = acl_get_take, .result = sizeof(nfsstat4)
 };
-
-/* Makes lists of POSIX of the one that came. RR_VFS_NOTSUPP: it says what they cannot say, or of users that
- * this server does not know; to leave out an entry might give others more than they have. */
-static enum rr_vfs_status
-acl_convert(struct acl_memory *memory)
-{
-	const struct rpcrdma_message message = { .stream = memory->octets, .length = memory->length };
-	const struct rr_idmap_asking numbers = { NULL, 0, NULL };
-	struct rr_attr_acl list = { .entries = memory->entries, .room = RR_ACL4_MAX };
-	struct rpcrdma_xdr_reader reader;
-	enum rr_vfs_status status;
-	nfsstat4 error;
-
-	rpcrdma_xdr_reader_init(&reader, &message, NULL);
-	error = rr_attr_get_acl(&reader, &numbers, &list);
-	if (error != NFS4_OK)
-		return error == NFS4ERR_BADXDR ? RR_VFS_IO : RR_VFS_NOTSUPP;
-	memory->access.entries = memory->aces[0];
-	memory->inherited.entries = memory->aces[1];
-	status = rr_acl4_to_posix(list.entries, list.count, acl_is_directory(memory), memory->rights,
-		&memory->access, &memory->inherited);
-	return status == RR_VFS_OK ? RR_VFS_OK : RR_VFS_NOTSUPP;
-}
 
 static void
 acl_copy(const struct rr_vfs_acl *from, struct rr_vfs_acl *to)
@@ -111,10 +78,10 @@ acl_got(struct rr_v4_job *job, enum rr_vfs_status status)
 	getacl->object_after = memory->known;
 	getacl->is_supported = memory->has;
 	if (status == RR_VFS_OK && memory->has)
-		status = acl_convert(memory);
+		status = rr_attr_lists_read(&memory->lists, acl_is_directory(memory), &acl_numbers);
 	if (status == RR_VFS_OK && memory->has) {
-		acl_copy(&memory->access, &getacl->access);
-		acl_copy(&memory->inherited, &getacl->inherited);
+		acl_copy(&memory->lists.access, &getacl->access);
+		acl_copy(&memory->lists.inherited, &getacl->inherited);
 	} else if (status == RR_VFS_OK && getacl->access.entries) {
 		rr_acl_from_mode(memory->known.attributes.mode, &getacl->access);
 	}
@@ -174,7 +141,7 @@ acl_set_build(struct rr_v4_slot *slot)
 	if (acl_keeps_one(job))
 		acl_guard(slot);
 	rr_v4_op(slot, OP_SETATTR, 4 + 4 * RR_ATTR_WORDS)->u.opsetattr.obj_attributes =
-		(fattr4){ { 1, words }, { memory->octets, memory->length } };
+		(fattr4){ { 1, words }, { memory->lists.octets, memory->lists.length } };
 	job->at.after[0] = rr_v4_ask_attributes(slot, &rr_v4_ask_object);
 }
 
@@ -208,23 +175,18 @@ acl_was_set(struct rr_v4_job *job, enum rr_vfs_status status)
 
 /* Writes the list that stands for both of an object's lists. */
 static enum rr_vfs_status
-acl_write(struct rr_v4_job *job)
+acl_write(const struct rr_v4_job *job)
 {
 	const struct rr_vfs_setacl *setacl = RR_V4_INPUT(job, setacl);
 	struct acl_memory *memory = acl_memory(job);
-	enum rr_vfs_status status = acl_keeps_one(job) ? acl_convert(memory) : RR_VFS_OK;
-	const struct rr_vfs_getacl lists = {
-		.access = setacl->access ? *setacl->access : memory->access,
-		.inherited = setacl->inherited ? *setacl->inherited : memory->inherited,
-	};
-	struct rpcrdma_xdr_writer writer;
+	bool is_directory = acl_is_directory(memory);
+	enum rr_vfs_status status = acl_keeps_one(job)
+					    ? rr_attr_lists_read(&memory->lists, is_directory, &acl_numbers)
+					    : RR_VFS_OK;
 
-	if (status != RR_VFS_OK)
-		return status;
-	rpcrdma_xdr_writer_init(&writer, memory->octets, sizeof(memory->octets), NULL, 0);
-	rr_attr_put_acl(&writer, &lists, acl_is_directory(memory), NULL);
-	memory->length = (uint32_t)rpcrdma_xdr_length(&writer);
-	return writer.failed ? RR_VFS_INVAL : RR_VFS_OK;
+	return status == RR_VFS_OK
+		       ? rr_attr_lists_write(&memory->lists, is_directory, setacl->access, setacl->inherited)
+		       : status;
 }
 
 static void
