@@ -237,6 +237,19 @@ def highest(top):
                        f"of versions {versions}, the highest is spoken", [result, text])
 
 
+def named(top):
+    """--nfs names versions one by one. The client here speaks 3, 4.1 and 4.2."""
+    for versions, version, works in (("4.1", "4.1", True), ("4.1", "4.2", False), ("4.0,4.2", "4.2", True), ("4.0,4.2", "4.1", False),
+                                     ("4.0", "4.2", False), ("4.2,3", "3", True), ("4", "4.1", True), ("4.2", "3", False)):
+        with Server(TOOL, top, "--nfs", versions) as server:
+            result = run("ls", f"{server.url}?version={version}")
+            tap.result((result.returncode == 0) == works, f"a server of versions {versions} is{'' if works else ' not'} one of version {version}",
+                       [result])
+    for wrong in ("5", "4.3", "3,", "", "3;4"):
+        result = run("serve", "--nfs", wrong, top)
+        tap.result(result.returncode == 2 and b"--nfs takes" in result.stderr, f"--nfs '{wrong}' is a usage error", [result])
+
+
 def main():
     memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
     with tempfile.TemporaryDirectory(prefix="rpcrdma-show-", dir=memory) as work:
@@ -255,6 +268,7 @@ def main():
         exports(top)
         if "RPCRDMA_VERSION" not in os.environ:
             highest(top)
+            named(top)
     tap.end()
 
 

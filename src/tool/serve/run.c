@@ -123,7 +123,8 @@ serve_make_services(struct serve_run *run, struct serve_service *service)
 {
 	const struct rr_serve *serve = run->serve;
 	struct rpcrdma_engine *engine = service->engine;
-	const struct rr_nfs4_server_config config = { engine->results, &service->gate, run->shared4 };
+	const struct rr_nfs4_server_config config = { engine->results, &service->gate, run->shared4,
+		serve->minors };
 	struct rr_text text;
 
 	if (serve->version3) {
@@ -209,6 +210,24 @@ serve_print_host(const struct rr_serve_address *address, char *text, size_t size
 		snprintf(text, size, "%s:%u", host, rr_address_port(rdma));
 }
 
+/* Returns the option of Linux's mount for the latest version that is served. */
+static const char *
+serve_mount_version(const struct rr_serve *serve)
+{
+	if (serve->minors & RR_NFS4_MINOR_2)
+		return "vers=4.2";
+	if (serve->version4)
+		return serve->minors & RR_NFS4_MINOR_1 ? "vers=4.1" : "vers=4.0";
+	return serve->rpcbind.socket ? "vers=3" : "vers=3,nolock";
+}
+
+/* Returns the option of a version 4 that nearly all clients with version 4 have. */
+static const char *
+serve_lock_version(const struct rr_serve *serve)
+{
+	return serve->minors & RR_NFS4_MINOR_1 ? "vers=4.1" : serve_mount_version(serve);
+}
+
 /* Prints what to type where the first directory is wanted: a line for this project's command, and one for
  * Linux's mount. */
 static void
@@ -222,10 +241,7 @@ serve_print_lines(const struct rr_serve *serve)
 	printf("a client types: rpcrdma ls nfs://%s%s\n", host, name);
 	*strrchr(host, ':') = '\0';
 	printf("or, with Linux's own client: mount -t nfs -o %s,proto=rdma,port=%u",
-		serve->version4         ? "vers=4.2"
-		: serve->rpcbind.socket ? "vers=3"
-					: "vers=3,nolock",
-		rr_address_port((const struct sockaddr *)&address->rdma));
+		serve_mount_version(serve), rr_address_port((const struct sockaddr *)&address->rdma));
 	if (!serve->version4 && serve->tcp_port)
 		printf(",mountproto=tcp,mountport=%u", serve->tcp_port);
 	printf(" %s:%s /mnt\n", host, name);
@@ -252,8 +268,9 @@ serve_announce(void *ctx)
 	if (serve->tcp_port)
 		printf("and over TCP at port %u%s\n", serve->tcp_port, tls);
 	if (serve->version3 && !serve->rpcbind.socket)
-		printf("locks of version 3 need rpcbind (--rpcbind), or mount with nolock%s\n",
-			serve->version4 ? ", or with vers=4.1" : "");
+		printf("locks of version 3 need rpcbind (--rpcbind), or mount with nolock%s%s\n",
+			serve->version4 ? ", or with " : "",
+			serve->version4 ? serve_lock_version(serve) : "");
 	if (serve->secure.tls && rr_tls_own_fingerprint(serve->secure.tls, fingerprint)) {
 		rr_tls_fingerprint_put(fingerprint, shown);
 		printf("its key has the fingerprint %s\n", shown);

@@ -14,6 +14,9 @@
 
 enum { RDMA_PORT = 20049, TCP_PORT = 2049 };
 
+/* The minor versions of version 4 that are served. */
+enum { SERVE_MINORS = RR_NFS4_MINOR_0 | RR_NFS4_MINOR_1 | RR_NFS4_MINOR_2 };
+
 /* Takes the argument of --listen, an address for RDMA; the server listens there over TCP, too, at the port of
  * --tcp-port. */
 static int
@@ -31,18 +34,55 @@ serve_take_listen(const struct rr_tool *tool, void *state, const char *spec)
 	return RR_EXIT_OK;
 }
 
-/* Stores which versions of NFS are to be served. The argument of --nfs lists them: "3", "4" or "3,4". Returns
- * an exit status, after a message if it is not OK. */
+/* The versions that --nfs names: version 3, or minor versions of version 4, as bits RR_NFS4_MINOR_*. */
+static const struct {
+	const char *name;
+	bool version3;
+	uint32_t minors;
+} serve_versions[] = {
+	{ "3", true, 0 },
+	{ "4", false, SERVE_MINORS },
+	{ "4.0", false, RR_NFS4_MINOR_0 },
+	{ "4.1", false, RR_NFS4_MINOR_1 },
+	{ "4.2", false, RR_NFS4_MINOR_2 },
+};
+
+/* Adds the version of that name to those that are served. Returns false if there is no such version. */
+static bool
+serve_add_version(struct rr_serve *serve, const char *name, size_t length)
+{
+	for (size_t i = 0; i < sizeof(serve_versions) / sizeof(*serve_versions); i++) {
+		if (strlen(serve_versions[i].name) != length ||
+			memcmp(serve_versions[i].name, name, length) != 0)
+			continue;
+		serve->version3 |= serve_versions[i].version3;
+		serve->minors |= serve_versions[i].minors;
+		return true;
+	}
+	return false;
+}
+
+/* Stores which versions of NFS are to be served. The argument of --nfs lists them, with commas between.
+ * Returns an exit status, after a message if it is not OK. */
 static int
 serve_take_nfs(const struct rr_tool *tool, void *state, const char *list)
 {
 	struct rr_serve *serve = state;
-	bool known = strcmp(list, "3") == 0 || strcmp(list, "4") == 0 || strcmp(list, "3,4") == 0;
+	const char *name = list;
+	bool known = true;
 
+	serve->version3 = false;
+	serve->minors = 0;
+	while (known && name) {
+		size_t length = strcspn(name, ",");
+
+		known = serve_add_version(serve, name, length);
+		name = name[length] ? name + length + 1 : NULL;
+	}
+	serve->version4 = serve->minors != 0;
 	if (!known)
-		return rr_tool_usage(tool, "--nfs takes 3, 4 or 3,4, not '%s'", list);
-	serve->version3 = list[0] == '3';
-	serve->version4 = strchr(list, '4') != NULL;
+		return rr_tool_usage(
+			tool, "--nfs takes 3, 4, 4.0, 4.1 and 4.2, with commas between, not '%s'", list);
 	return RR_EXIT_OK;
 }
 
@@ -109,7 +149,8 @@ static const struct rr_option serve_options[] = {
 		.at = offsetof(struct rr_serve, tls) },
 	{ .name = "nfs",
 		.argument = "VERSIONS",
-		.help = "versions of NFS to serve: 3, 4 (which is 4.1 and 4.2), or 3,4 (3,4)",
+		.help = "versions of NFS to serve, with commas between: 3, 4.0, 4.1, 4.2, or 4, which is all "
+			"of 4 (3,4)",
 		.kind = RR_OPTION_CALL,
 		.take = serve_take_nfs },
 	{ .name = "lease",
@@ -317,6 +358,7 @@ rr_serve_load(const struct rr_tool *tool, const struct rr_serve *running, int ar
 		return rr_tool_fail(tool, "out of memory");
 	serve->workers = (struct rr_workers){ .tool = tool, .engine = rr_engine_config_default, .count = 1 };
 	serve->version3 = serve->version4 = true;
+	serve->minors = SERVE_MINORS;
 	serve->right = (struct rr_right){ .anon_uid = RR_VFS_NOBODY,
 		.anon_gid = RR_VFS_NOBODY,
 		.flavors = RR_RIGHT_SYS | RR_RIGHT_NONE,
@@ -374,7 +416,7 @@ static const struct rr_option_file serve_file = {
 const struct rr_tool rr_tool_serve = {
 	.name = "serve",
 	.run = serve_run,
-	.help = "Serve directories over NFS versions 3, 4.1 and 4.2, by RDMA and TCP.",
+	.help = "Serve directories over NFS versions 3 and 4, by RDMA and TCP.",
 	.operands = "[DIRECTORY[=/NAME]]...",
 	.file = &serve_file,
 	.most = RR_TOOL_ANY,

@@ -40,6 +40,7 @@ struct rr_serve {
 	const struct rr_serve_provider *provider; /* of all exports; NULL: there is no export yet */
 	union rr_serve_storage storage;
 	bool version3, version4;  /* the versions of NFS that are served */
+	uint32_t minors;          /* RR_NFS4_MINOR_*: those of version 4 */
 	uint32_t lease;           /* of version 4, in seconds */
 	bool manage_gids;         /* the groups of users are those that this machine knows */
 	const char *idmap_domain; /* of names of users in version 4; NULL: that of this machine */

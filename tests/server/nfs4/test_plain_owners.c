@@ -334,6 +334,35 @@ a_lock_owner_is_released(void **state)
 	assert_int_equal(PLAIN(peer, plain_release(peer, "l")), NFS4_OK);
 }
 
+/* 9.1.10: the server may release a state-owner that holds nothing. Linux names another owner as one whose
+ * first LOCK was refused, and begins with 0. */
+static void
+a_lock_owner_that_got_nothing_begins_anew(void **state)
+{
+	struct world *world = *state;
+	struct plain_owner owner = { "o", 0 }, locker = { "l", 0 }, refused = { "r", 0 };
+	struct peer *peer = plain_peer(world, 0, "x", 0);
+	stateid4 open = plain_opened(peer, &owner, "file", RW), lock;
+
+	assert_int_equal(PLAIN(peer, op_root(), op_lookup("file"),
+				 plain_lock(peer, &owner, &open, &locker, WRITE_LT, 3, 10)),
+		NFS4_OK);
+	lock = plain_res(peer, 2)->u.oplock.u.resok4.lock_stateid;
+	assert_int_equal(PLAIN(peer, op_root(), op_lookup("file"),
+				 plain_lock(peer, &owner, &open, &refused, WRITE_LT, 3, 10)),
+		NFS4ERR_DENIED);
+	assert_int_equal(world->shared->tables.names.count, 2);
+	assert_int_equal(
+		PLAIN(peer, op_root(), op_lookup("file"), plain_locku(&locker, &lock, 0, 50)), NFS4_OK);
+	refused.seqid = 0;
+	assert_int_equal(PLAIN(peer, op_root(), op_lookup("file"),
+				 plain_lock(peer, &owner, &open, &refused, WRITE_LT, 3, 10)),
+		NFS4_OK);
+	assert_int_equal(world->shared->tables.names.count, 3);
+	assert_int_equal(PLAIN(peer, op_root(), op_lookup("file"), plain_close(&owner, &open)), NFS4_OK);
+	assert_int_equal(world->shared->tables.names.count, 1);
+}
+
 /* While a request of an owner is under way, the next one waits. */
 static void
 requests_of_an_owner_wait_for_each_other(void **state)
@@ -438,6 +467,7 @@ main(void)
 		TEST(a_lock_owner_is_of_the_client_of_the_open),
 		TEST(a_test_names_the_lock_in_the_way),
 		TEST(a_lock_owner_is_released),
+		TEST(a_lock_owner_that_got_nothing_begins_anew),
 		TEST(requests_of_an_owner_wait_for_each_other),
 		TEST(idle_owners_are_forgotten_after_a_lease),
 		TEST(a_flood_of_owners_replaces_its_own),

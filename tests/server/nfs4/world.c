@@ -187,6 +187,7 @@ world_setup_memory(void **state)
 	struct world *world = world_new();
 
 	world->in_memory = true;
+	world->minors = RR_NFS4_MINOR_0 | RR_NFS4_MINOR_1 | RR_NFS4_MINOR_2;
 	assert_int_equal(rr_memory_new(&world->stage.env, &config, &world->memory), 0);
 	world_start(world);
 	*state = world;

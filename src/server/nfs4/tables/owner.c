@@ -251,6 +251,16 @@ owner_keep(struct rr_nfs4_owner *owner, const struct rr_nfs4_owner_done *done)
 	owner->handle_length = done->handle.length;
 }
 
+/* Drops an owner of locks that has no states: its LOCK was refused, or the last state has ended. Linux then
+ * gives its name to another owner, which begins with 0. A LOCK that comes again is known by its open-owner.
+ */
+static void
+owner_look(struct rr_nfs4_owner *owner)
+{
+	if (owner->kind == RR_NFS4_LOCK && owner->client && !owner->busy && rr_list_empty(&owner->states))
+		owner_drop(owner);
+}
+
 void
 rr_nfs4_owner_end(struct rr_nfs4_owner *owner, const struct rr_nfs4_owner_done *done)
 {
@@ -265,6 +275,7 @@ rr_nfs4_owner_end(struct rr_nfs4_owner *owner, const struct rr_nfs4_owner_done *
 		if (done->op != OP_CLOSE || done->status != NFS4_OK)
 			owner_forget_closed(owner);
 	}
+	owner_look(owner);
 	owner_release(owner);
 }
 
@@ -296,6 +307,7 @@ rr_nfs4_owner_leave(struct rr_nfs4_state *state)
 	}
 	if (rr_list_empty(&owner->states))
 		owner_set_idle(owner, true);
+	owner_look(owner);
 }
 
 void
@@ -315,17 +327,20 @@ rr_nfs4_owner_confirm(struct rr_nfs4_owner *owner)
 nfsstat4
 rr_nfs4_owner_release(struct rr_nfs4_owner *owner)
 {
+	nfsstat4 status = NFS4_OK;
+
 	if (owner->locked > 0)
 		return NFS4ERR_LOCKS_HELD;
 	if (owner->busy)
 		return NFS4ERR_RESOURCE;
-	for (int i = 0; !rr_list_empty(&owner->states); i++) {
-		if (i == OWNER_STATES)
-			return NFS4ERR_RESOURCE;
+	/* The owner goes with its last state. */
+	owner->holders++;
+	for (int i = 0; i < OWNER_STATES && !rr_list_empty(&owner->states); i++)
 		rr_nfs4_state_end(rr_container(owner->states.next, struct rr_nfs4_state, of_owner));
-	}
-	owner_drop(owner);
-	return NFS4_OK;
+	if (!rr_list_empty(&owner->states))
+		status = NFS4ERR_RESOURCE;
+	owner_release(owner);
+	return status;
 }
 
 /* ---- The end ---- */

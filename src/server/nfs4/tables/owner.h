@@ -10,8 +10,8 @@
  * is just a part of its states. The functions need the lock of the tables (tables.h).
  *
  * Ownership: an owner belongs to its client. The request that is under way holds it, so it stays then even if
- * it leaves the tables. An owner that has no states may be forgotten: after a lease, or when its client wants
- * more owners than it may have.
+ * it leaves the tables. An owner of opens that has no states may be forgotten: after a lease, or when its
+ * client wants more owners than it may have. An owner of locks goes with its last state.
  */
 struct rr_nfs4_owner {
 	struct rr_nfs4_tables *tables;
