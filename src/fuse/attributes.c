@@ -129,6 +129,8 @@ rr_fuse_tell_entry(struct rr_fuse_node *directory, struct rr_fuse_node *node,
 	struct fuse_attr_out told;
 
 	*out = (struct fuse_entry_out){ 0 };
+	if (directory->fuse->config.no_names || (!node && directory->fuse->config.no_absent))
+		names = 0;
 	if (!node) {
 		names = rr_min(names, ATTRIBUTES_ABSENT);
 	} else {

@@ -189,21 +189,38 @@ device_minor(const char *directory)
 	return minor;
 }
 
-/* Writes to the file of the connection by which its owner ends it; false: there is none, or it is another
- * user's. */
+/* Writes to a file of sysfs(5); false: there is none, or it is another user's. */
+static bool
+device_write(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+	bool written = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
+
+	if (fd >= 0)
+		close(fd);
+	return written;
+}
+
+/* Ends the connection, as its owner may. */
 static bool
 device_abort(int minor)
 {
 	char path[64];
-	bool ended;
-	int fd;
 
 	snprintf(path, sizeof(path), "/sys/fs/fuse/connections/%d/abort", minor);
-	fd = open(path, O_WRONLY | O_CLOEXEC);
-	ended = fd >= 0 && write(fd, "1", 1) == 1;
-	if (fd >= 0)
-		close(fd);
-	return ended;
+	return device_write(path, "1");
+}
+
+void
+rr_fuse_device_read_ahead(const char *directory, uint32_t kibibytes)
+{
+	int minor = device_minor(directory);
+	char path[64], text[16];
+
+	snprintf(path, sizeof(path), "/sys/class/bdi/0:%d/read_ahead_kb", minor);
+	snprintf(text, sizeof(text), "%u", kibibytes);
+	if (minor >= 0)
+		device_write(path, text);
 }
 
 int

@@ -3,6 +3,7 @@
 #define RR_FUSE_DEVICE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "base/text.h"
 
@@ -23,6 +24,10 @@ int rr_fuse_device_mount(const struct rr_fuse_device *device, struct rr_text *te
 /* Unmounts; lazy: although it is in use, then it goes when nobody uses it any more. Errors, with a text:
  * SYSTEM. */
 int rr_fuse_device_unmount(const char *directory, bool lazy, struct rr_text *text);
+
+/* Has the kernel read ahead by so many KiB, where it lets this process say that; otherwise it reads 128 KiB
+ * ahead. The kernel must have begun to use the mount. */
+void rr_fuse_device_read_ahead(const char *directory, uint32_t kibibytes);
 
 /* Ends a mount whose server does not answer, and unmounts it, without asking the server: programs that wait
  * get ECONNABORTED. Looks at what /proc/self/mountinfo says of the directory, and at nothing inside. Errors,

@@ -104,6 +104,8 @@ fuse_init(struct rr_fuse *fuse, struct rr_fuse_request *request, const uint8_t *
 	out.time_gran = 1;
 	fuse->begun = true;
 	rr_fuse_answer(request, 0, &out, sizeof(out));
+	if (fuse->config.begun)
+		fuse->config.begun(fuse->config.ctx);
 }
 
 /* Copies what is behind the header into the request. Returns 0, or an errno. */

@@ -32,6 +32,7 @@ struct rr_fuse_config {
 	 * each time that they have not changed, up to the most. Those of directories are the times of names,
 	 * too. 0: not at all. */
 	uint64_t file_least, file_most, directory_least, directory_most;
+	bool no_names, no_absent; /* the kernel keeps no names; none of what is not there */
 	uint64_t patience;   /* so long a server may not answer, in nanoseconds, before programs see an error;
 				0: for ever */
 	uint32_t write_max;  /* octets of a WRITE to the server */
@@ -40,6 +41,7 @@ struct rr_fuse_config {
 	bool callers; /* true: the server sees the user of each request; false: always this one: */
 	uint32_t uid, gid, group_count;
 	uint32_t groups[RR_VFS_GROUPS];
+	void (*begun)(void *ctx); /* called once, when the kernel has begun to use the mount; or NULL */
 	void (*ended)(void *ctx); /* called once, when the kernel has ended the mount */
 	void *ctx;
 };

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/env.h"
+#include "tool/mount/mount.h"
 #include "tool/tool.h"
 
 /* The sub-commands, in the order of --help. */
@@ -125,6 +126,10 @@ main(int argc, char **argv)
 	const struct rr_tool *tool;
 
 	main_open_standard();
+	if (argc > 0 && rr_mount_is_helper(argv[0]))
+		return rr_system_random_ready() < 0
+			       ? rr_tool_fail(&rr_tool_mount, RR_NO_RANDOM, strerror(errno))
+			       : rr_mount_helper(argc, argv);
 	if (argc < 2) {
 		main_print_usage(stderr);
 		return RR_EXIT_USAGE;

@@ -415,6 +415,45 @@ def killed(work):
                     assert got(f"{there}/again") == b"x"
 
 
+def by_mount(work):
+    """mount(8) runs the helper of the type: `mount -t rpcrdma`, with words of fstab(5) and nfs(5)."""
+    there, here, sbin = (tempfile.mkdtemp(dir=work) for _ in range(3))
+    helper = f"{sbin}/mount.rpcrdma"
+    os.symlink(TOOL, helper)
+    with Server(TOOL, f"{there}=/") as server:
+        def helped(*arguments):
+            return subprocess.run([helper, *arguments], capture_output=True, text=True, timeout=60, stdin=subprocess.DEVNULL)
+
+        fake = helped(server.url, here, "-f", "-o", "rw")
+        assert fake.returncode == 0 and not os.path.ismount(here), why(fake)
+        for wrong, told in ((("-o", "bogus"), "bogus"), (("-x",), "mount.rpcrdma takes"), (("more",), "mount.rpcrdma takes")):
+            result = helped(server.url, here, *wrong)
+            assert result.returncode == 2 and told in result.stderr and not os.path.ismount(here), why(result)
+        words = "rw,noauto,_netdev,x-systemd.automount,lookupcache=none,uid=1234,gid=1234,nosuid,vers=4.2"
+        result = helped("127.0.0.1:/", here, "-v", "-n", "-o", f"{words},port={server.port}", "-t", "rpcrdma")
+        assert result.returncode == 0 and os.path.ismount(here), why(result)
+        minor = os.minor(os.stat(here).st_dev)
+        ahead = f"/sys/class/bdi/0:{minor}/read_ahead_kb"
+        if os.access(ahead, os.W_OK) and os.geteuid() == 0:
+            assert got(ahead) == b"4096\n", got(ahead)
+        result = run("umount", here)
+        assert result.returncode == 0, why(result)
+
+
+def lookups(work):
+    """lookupcache=none: a name that another machine makes is there at once."""
+    there, here = tempfile.mkdtemp(dir=work), tempfile.mkdtemp(dir=work)
+    with Server(TOOL, f"{there}=/") as server:
+        for word, seen in (("all", False), ("positive", True), ("none", True)):
+            with Mount(server.url, here, f"lookupcache={word}"):
+                assert not os.path.exists(f"{here}/{word}")
+                put(f"{there}/{word}", b"x")
+                assert os.path.exists(f"{here}/{word}") == seen, word
+                os.rename(f"{there}/{word}", f"{there}/gone")
+                if word == "none":
+                    assert not os.path.exists(f"{here}/{word}")
+
+
 def ended_by_signal(work):
     """SIGTERM: what was written is at the server, and nothing is mounted any more."""
     there, here = tempfile.mkdtemp(dir=work), tempfile.mkdtemp(dir=work)
@@ -532,6 +571,8 @@ def main():
         two_mounts(work)
         check("a server that is silent, and umount -f", soft, work)
         check("a process that is killed", killed, work)
+        check("the helper of mount(8)", by_mount, work)
+        check("names that the kernel keeps", lookups, work)
         check("a mount that a signal ends", ended_by_signal, work)
         check("users and their groups", users, work)
         if os.geteuid() == 0:

@@ -25,6 +25,9 @@
 #define MOUNT_DRAIN  (5 * RR_SECOND)
 #define MOUNT_COMMIT (60 * RR_SECOND)
 
+/* So much is read ahead: four READs of the largest size. */
+enum { MOUNT_AHEAD = 4096 };
+
 /* A mount that is being made or served. */
 struct mount_run {
 	const struct rr_tool *tool;
@@ -193,6 +196,12 @@ mount_ask(struct mount_run *run)
 }
 
 static void
+mount_begun(void *ctx)
+{
+	rr_fuse_device_read_ahead(((struct mount_run *)ctx)->directory, MOUNT_AHEAD);
+}
+
+static void
 mount_ended(void *ctx)
 {
 	((struct mount_run *)ctx)->ended = true;
@@ -211,6 +220,7 @@ mount_begin(struct mount_run *run)
 	if (config->fd < 0)
 		return rr_tool_fail(run->tool, "%s", text.text);
 	config->vfs = run->vfs;
+	config->begun = mount_begun;
 	config->ended = mount_ended;
 	config->ctx = run;
 	if (rr_fuse_new(&rr_env_system, config, &run->fuse) < 0) {

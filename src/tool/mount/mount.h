@@ -24,4 +24,9 @@ struct rr_mount {
  * status, after a message if it is not OK. */
 int rr_mount_take(const struct rr_tool *tool, void *state, const char *argument);
 
+/* helper.c: tells whether the program was called by the name of the helper of mount(8); then this is what it
+ * does, with all arguments of main(). Returns the exit status. */
+bool rr_mount_is_helper(const char *name);
+int rr_mount_helper(int argc, char **argv);
+
 #endif

@@ -153,6 +153,25 @@ OPTIONS_TIME(mountport)
 	return options_add(mount, "mountport", value);
 }
 
+OPTIONS_TIME(uid)
+{
+	return options_add(mount, "uid", value);
+}
+
+OPTIONS_TIME(gid)
+{
+	return options_add(mount, "gid", value);
+}
+
+/* nfs(5): which names the kernel may keep: all, those of files that are there, or none. */
+OPTIONS_TIME(lookupcache)
+{
+	mount->config.no_names = strcmp(value, "none") == 0;
+	mount->config.no_absent = strcmp(value, "all") != 0;
+	return !mount->config.no_absent || mount->config.no_names || strcmp(value, "pos") == 0 ||
+	       strcmp(value, "positive") == 0;
+}
+
 OPTIONS_TIME(xprtsec)
 {
 	return options_add(mount, "xprtsec", value);
@@ -193,6 +212,7 @@ static const struct options_row options_rows[] = {
 	{ "soft", options_soft, NULL },
 	{ "hard", options_hard, NULL },
 	{ "noac", options_noac, NULL },
+	{ "lookupcache", options_lookupcache, "all, positive or none" },
 	{ "acregmin", options_acregmin, "seconds" },
 	{ "acregmax", options_acregmax, "seconds" },
 	{ "acdirmin", options_acdirmin, "seconds" },
@@ -207,6 +227,8 @@ static const struct options_row options_rows[] = {
 	{ "proto", options_proto, "rdma, iwarp, verbs or tcp" },
 	{ "port", options_port, "a number" },
 	{ "mountport", options_mountport, "a number" },
+	{ "uid", options_uid, "a number" },
+	{ "gid", options_gid, "a number" },
 	{ "sec", options_sec, "a flavor" },
 	{ "xprtsec", options_xprtsec, "none, tls or mtls" },
 };
