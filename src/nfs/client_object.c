@@ -11,10 +11,12 @@ object_time(struct rr_vfs_time time)
 	return (struct rpcrdma_nfs_time){ time.seconds, time.nanoseconds };
 }
 
-/* Copies a name, which has at most RPCRDMA_NFS_OWNER_MAX octets, and closes it by a zero. */
+/* Copies a name, and closes it by a zero. One that is too long, or has a zero in it, is left out. */
 static void
 object_name(char text[RPCRDMA_NFS_OWNER_MAX + 1], struct rpcrdma_bytes name)
 {
+	if (name.length > RPCRDMA_NFS_OWNER_MAX || (name.length > 0 && memchr(name.data, 0, name.length)))
+		name.length = 0;
 	if (name.length > 0)
 		memcpy(text, name.data, name.length);
 	text[name.length] = '\0';

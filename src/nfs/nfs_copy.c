@@ -27,9 +27,11 @@ rr_nfs_newer_new(
 static int
 copy_take_seek(struct rr_nfs_pending *pending)
 {
-	*pending->found = pending->result.seek.found;
+	*pending->found = pending->op.seek.found;
 	return 0;
 }
+
+static const struct rr_nfs_work copy_seek = { RR_VFS_OP_SEEK, 1, NULL, &rr_v4_work_seek };
 
 int
 rpcrdma_nfs_seek(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *file,
@@ -46,11 +48,8 @@ rpcrdma_nfs_seek(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *file,
 	pending->handles[0] = *file;
 	pending->found = found;
 	pending->take = copy_take_seek;
-	pending->args.seek = (struct rr_v4_seek_args){
-		.file = rr_nfs_fh(&pending->handles[0]), .offset = offset, .data = what == RPCRDMA_NFS_DATA
-	};
-	rr_nfs_pending_call(pending, RR_V4_SEEK);
-	return rr_nfs_pending_wait(pending, then);
+	pending->op.seek = (struct rr_vfs_seek){ .offset = offset, .data = what == RPCRDMA_NFS_DATA };
+	return rr_nfs_pending_begin(pending, &copy_seek, then);
 }
 
 /* ---- COPY and CLONE ---- */
@@ -70,22 +69,22 @@ copy_check(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_range *range, bool 
 	return 0;
 }
 
+static const struct rr_nfs_work copy_copy = { RR_VFS_OP_COPY, 2, NULL, &rr_v4_work_copy };
+static const struct rr_nfs_work copy_clone = { RR_VFS_OP_CLONE, 2, NULL, &rr_v4_work_clone };
+
 /* Sends a COPY of the next octets of the range, at most COPY_PIECE. */
 static void
 copy_send(struct rr_nfs_pending *pending)
 {
 	const struct rpcrdma_nfs_range *range = pending->range;
-	bool stored = range->size >= sizeof(*range) && range->stability != RPCRDMA_NFS_UNSTABLE;
 
-	pending->args.copy = (struct rr_v4_copy_args){
-		.to = rr_nfs_fh(&range->to),
-		.from = rr_nfs_fh(&range->from),
+	pending->commit = range->size >= sizeof(*range) && range->stability != RPCRDMA_NFS_UNSTABLE;
+	pending->op.copy = (struct rr_vfs_copy){
 		.to_offset = range->to_offset + range->copied,
 		.from_offset = range->from_offset + range->copied,
 		.length = rr_min(range->length - range->copied, COPY_PIECE),
-		.commit = stored,
 	};
-	rr_nfs_pending_call(pending, RR_V4_COPY);
+	rr_nfs_pending_ask(pending, &copy_copy);
 }
 
 /* The least octets that a server must copy by each COPY except the last: a server that copies an octet at a
@@ -98,18 +97,19 @@ enum { COPY_LEAST = 512 };
 static int
 copy_take_copy(struct rr_nfs_pending *pending)
 {
-	const struct rr_v4_copy_result *result = &pending->result.copy;
+	const struct rr_vfs_copy *copy = &pending->op.copy;
+	const enum rpcrdma_nfs_stability stored = (enum rpcrdma_nfs_stability)pending->job.v4.committed;
 	struct rpcrdma_nfs_range *range = pending->range;
 
-	if (range->copied > 0 && memcmp(range->verifier, result->verifier, sizeof(range->verifier)) != 0)
+	if (range->copied > 0 && memcmp(range->verifier, &copy->verifier, sizeof(range->verifier)) != 0)
 		range->verifier_changed = true;
-	if (range->copied == 0 || (enum rpcrdma_nfs_stability)result->committed < range->stored)
-		range->stored = (enum rpcrdma_nfs_stability)result->committed;
-	memcpy(range->verifier, result->verifier, sizeof(range->verifier));
-	range->copied += result->count;
+	if (range->copied == 0 || stored < range->stored)
+		range->stored = stored;
+	memcpy(range->verifier, &copy->verifier, sizeof(range->verifier));
+	range->copied += copy->copied;
 	if (range->copied == range->length)
 		return 0;
-	if (result->count < COPY_LEAST)
+	if (copy->copied < COPY_LEAST)
 		return rr_nfs_fail(pending->nfs, -RPCRDMA_ERR_PEER,
 			"the server copies so few octets at a time that it would not come to an end");
 	copy_send(pending);
@@ -131,6 +131,8 @@ copy_start(struct rpcrdma_nfs *nfs, struct rpcrdma_nfs_range *range, bool clone,
 	range->copied = 0;
 	range->verifier_changed = false;
 	(*pending)->range = range;
+	(*pending)->handles[0] = range->from;
+	(*pending)->handles[1] = range->to;
 	return 0;
 }
 
@@ -167,15 +169,12 @@ rpcrdma_nfs_clone(
 	if (error)
 		return error;
 	pending->take = copy_take_clone;
-	pending->args.copy = (struct rr_v4_copy_args){
-		.to = rr_nfs_fh(&range->to),
-		.from = rr_nfs_fh(&range->from),
+	pending->op.copy = (struct rr_vfs_copy){
 		.to_offset = range->to_offset,
 		.from_offset = range->from_offset,
 		.length = range->length,
 	};
-	rr_nfs_pending_call(pending, RR_V4_CLONE);
-	return rr_nfs_pending_wait(pending, then);
+	return rr_nfs_pending_begin(pending, &copy_clone, then);
 }
 
 /* ---- One server ---- */

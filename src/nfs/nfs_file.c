@@ -88,9 +88,12 @@ rpcrdma_nfs_write(struct rpcrdma_nfs *nfs, struct rpcrdma_nfs_io *io, const stru
 static int
 file_take_commit(struct rr_nfs_pending *pending)
 {
-	memcpy(pending->verifier, pending->result.commit.u.resok.verf, RPCRDMA_NFS_VERIFIER);
+	_Static_assert(sizeof(pending->op.commit.verifier) == RPCRDMA_NFS_VERIFIER, "the same verifier");
+	memcpy(pending->verifier, &pending->op.commit.verifier, RPCRDMA_NFS_VERIFIER);
 	return 0;
 }
+
+static const struct rr_nfs_work file_commit = { RR_VFS_OP_COMMIT, 1, &rr_v3_work_commit, &rr_v4_work_commit };
 
 int
 rpcrdma_nfs_commit(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *file, uint8_t *verifier,
@@ -103,7 +106,6 @@ rpcrdma_nfs_commit(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *fil
 		return error;
 	pending->verifier = verifier;
 	pending->take = file_take_commit;
-	/* RFC 1813, section 3.3.21: "If count is 0, a flush from offset to the end of file is done." */
-	pending->args.commit = (COMMIT3args){ .file = rr_nfs_fh(&pending->handles[0]) };
-	return rr_nfs_pending_start(pending, NFSPROC3_COMMIT, then);
+	pending->op.commit = (struct rr_vfs_commit){ 0 };
+	return rr_nfs_pending_begin(pending, &file_commit, then);
 }

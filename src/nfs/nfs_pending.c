@@ -184,12 +184,30 @@ pending_refused(struct rr_nfs_pending *pending, nfsstat3 status)
 	return twice && pending->repeated ? pending->repeated(pending, (int)status) : (int)status;
 }
 
+/* Returns the error with which an operation ends whose call succeeded, but not its work. */
+static int
+pending_verdict(struct rr_nfs_pending *pending)
+{
+	struct rpcrdma_nfs *nfs = pending->nfs;
+
+	switch (pending->verdict) {
+	case RR_VFS_NXIO: return rr_nfs_fail(nfs, NFS3ERR_NXIO, "%s", rr_nfs_status_text(nfs, NFS3ERR_NXIO));
+	case RR_VFS_NOTSUPP:
+		return rr_nfs_fail(nfs, NFS3ERR_NOTSUPP, "%s", rr_nfs_status_text(nfs, NFS3ERR_NOTSUPP));
+	case RR_VFS_XATTR_SIZE:
+		return rr_nfs_fail(nfs, -RPCRDMA_ERR_LIMIT,
+			"the extended attribute has %u octets, and there is room for %u",
+			pending->op.xattr.length, pending->op.xattr.size);
+	default: return rr_nfs_fail(nfs, -RPCRDMA_ERR_PEER, "the server's answer makes no sense");
+	}
+}
+
 /* Handles the result of a call that succeeded. Returns as the operation's take() does. */
 static int
 pending_take(struct rr_nfs_pending *pending)
 {
 	if (pending->work && pending->verdict != RR_VFS_OK)
-		return rr_nfs_fail(pending->nfs, -RPCRDMA_ERR_PEER, "the server's answer makes no sense");
+		return pending_verdict(pending);
 	return pending->take ? pending->take(pending) : 0;
 }
 
@@ -257,9 +275,16 @@ pending_ask(struct rr_nfs_pending *pending)
 	job->lean = true;
 	for (unsigned i = 0; i < pending->work->objects; i++)
 		rr_remote_keep(&job->objects[i], 0, rr_nfs_fh(&pending->handles[pending->first + i]).data);
+	job->cookie = pending->cookie;
 	if (nfs->v4) {
+		pending->opened = rr_remote_fh(&job->objects[pending->work->objects - 1]);
 		pending->job.v4.work = pending->work->v4;
-		job->rpc = (struct rr_call){ .proc = RR_V4_OPERATION, .result = &pending->job.v4.status };
+		pending->job.v4.commit = pending->commit;
+		job->rpc = (struct rr_call){
+			.proc = RR_V4_OPERATION,
+			.args = &pending->opened,
+			.result = &pending->job.v4.status,
+		};
 	} else {
 		rr_v3_prepare(&pending->job.v3, pending->work->v3);
 	}

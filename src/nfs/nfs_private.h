@@ -60,6 +60,8 @@ struct rr_nfs_pending {
 
 	const struct rr_nfs_work *work; /* whose call is under way; NULL: a procedure of procedure.h */
 	enum rr_vfs_status verdict;     /* of its take() */
+	uint64_t cookie;                /* of a list: behind which its next part begins */
+	bool commit;                    /* of COPY: a COMMIT is to follow in the call */
 	unsigned first;                 /* the number of the handle of its first object */
 	uint32_t proc;                  /* of procedure.h, whose call is under way */
 	struct rr_nfs_lists *lists;     /* of access lists: memory of the operation; NULL: it is another */
@@ -89,15 +91,16 @@ struct rr_nfs_pending {
 		struct rr_vfs_link link;
 		struct rr_vfs_remove remove;
 		struct rr_vfs_rename rename;
+		struct rr_vfs_commit commit;
+		struct rr_vfs_seek seek;
+		struct rr_vfs_copy copy;
+		struct rr_vfs_xattr xattr;
 	} op;
+	struct rpcrdma_bytes opened; /* the handle of the file that a work needs open, its last object */
 	union {
 		LOOKUP3args lookup;
 		struct rr_nfs_make_args make; /* of CREATE, MKDIR, SYMLINK and MKNOD */
-		COMMIT3args commit;
 		struct rr_v4_put_args put;
-		struct rr_v4_seek_args seek;
-		struct rr_v4_copy_args copy;
-		struct rr_v4_xattr_args xattr;
 		struct rr_v4_acl_args acl;
 		GETACL3args getacl;
 		SETACL3args setacl;
@@ -105,10 +108,6 @@ struct rr_nfs_pending {
 	union {
 		nfsstat3 status;
 		struct rr_nfs_found found; /* of LOOKUP, CREATE, MKDIR, SYMLINK and MKNOD */
-		COMMIT3res commit;
-		struct rr_v4_seek_result seek;
-		struct rr_v4_copy_result copy;
-		struct rr_v4_xattr_result xattr;
 		struct rr_v4_acl_result acl;
 		GETACL3res getacl;
 		SETACL3res setacl;

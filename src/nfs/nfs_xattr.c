@@ -24,8 +24,7 @@ xattr_new(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *handle, cons
 		error = rr_nfs_pending_name(pending, 0, name);
 	if (error)
 		return rr_nfs_pending_drop(pending, error);
-	pending->args.xattr = (struct rr_v4_xattr_args){ .file = rr_nfs_fh(&pending->handles[0]),
-		.name = rr_nfs_string(pending->names[0]) };
+	pending->op.xattr = (struct rr_vfs_xattr){ .name = rr_nfs_string(name ? pending->names[0] : "") };
 	*result = pending;
 	return 0;
 }
@@ -35,9 +34,14 @@ xattr_new(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *handle, cons
 static int
 xattr_take_value(struct rr_nfs_pending *pending)
 {
-	*pending->length = pending->result.xattr.length;
+	*pending->length = pending->op.xattr.length;
 	return 0;
 }
+
+static const struct rr_nfs_work xattr_get = { RR_VFS_OP_GETXATTR, 1, NULL, &rr_v4_work_getxattr };
+static const struct rr_nfs_work xattr_set = { RR_VFS_OP_SETXATTR, 1, NULL, &rr_v4_work_setxattr };
+static const struct rr_nfs_work xattr_remove = { RR_VFS_OP_REMOVEXATTR, 1, NULL, &rr_v4_work_setxattr };
+static const struct rr_nfs_work xattr_list = { RR_VFS_OP_LISTXATTR, 1, NULL, &rr_v4_work_listxattr };
 
 int
 rpcrdma_nfs_get_xattr(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *handle, const char *name,
@@ -52,10 +56,9 @@ rpcrdma_nfs_get_xattr(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *
 		return error;
 	pending->length = &value->length;
 	pending->take = xattr_take_value;
-	pending->args.xattr.value = value->data;
-	pending->args.xattr.size = value->room;
-	rr_nfs_pending_call(pending, RR_V4_GETXATTR);
-	return rr_nfs_pending_wait(pending, then);
+	pending->op.xattr.value = value->data;
+	pending->op.xattr.size = value->room;
+	return rr_nfs_pending_begin(pending, &xattr_get, then);
 }
 
 int
@@ -70,10 +73,9 @@ rpcrdma_nfs_set_xattr(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *
 
 	if (error)
 		return error;
-	pending->args.xattr.value = value->data;
-	pending->args.xattr.size = value->length;
-	rr_nfs_pending_call(pending, RR_V4_SETXATTR);
-	return rr_nfs_pending_wait(pending, then);
+	pending->op.xattr.value = value->data;
+	pending->op.xattr.size = value->length;
+	return rr_nfs_pending_begin(pending, &xattr_set, then);
 }
 
 int
@@ -85,8 +87,7 @@ rpcrdma_nfs_remove_xattr(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handl
 
 	if (error)
 		return error;
-	rr_nfs_pending_call(pending, RR_V4_REMOVEXATTR);
-	return rr_nfs_pending_wait(pending, then);
+	return rr_nfs_pending_begin(pending, &xattr_remove, then);
 }
 
 /* Handles a result of LISTXATTRS, whose names are in the caller's memory already. If there are more names,
@@ -94,16 +95,16 @@ rpcrdma_nfs_remove_xattr(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handl
 static int
 xattr_take_names(struct rr_nfs_pending *pending)
 {
-	const struct rr_v4_xattr_result *result = &pending->result.xattr;
-	struct rr_v4_xattr_args *args = &pending->args.xattr;
+	const struct rr_vfs_xattr *xattr = &pending->op.xattr;
 
-	*pending->length += result->length;
-	if (result->eof)
+	if (xattr->length > xattr->size)
+		return rr_nfs_fail(
+			pending->nfs, -RPCRDMA_ERR_LIMIT, "the names of extended attributes have no room");
+	*pending->length = xattr->length;
+	if (pending->job.base.created)
 		return 0;
-	args->value = (uint8_t *)args->value + result->length;
-	args->size -= result->length;
-	args->cookie = result->cookie;
-	rr_nfs_pending_call(pending, RR_V4_LISTXATTRS);
+	pending->cookie = pending->job.base.cookie;
+	rr_nfs_pending_ask(pending, &xattr_list);
 	return PENDING_GOES_ON;
 }
 
@@ -119,8 +120,7 @@ rpcrdma_nfs_list_xattrs(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle
 	names->length = 0;
 	pending->length = &names->length;
 	pending->take = xattr_take_names;
-	pending->args.xattr.value = names->data;
-	pending->args.xattr.size = names->room;
-	rr_nfs_pending_call(pending, RR_V4_LISTXATTRS);
-	return rr_nfs_pending_wait(pending, then);
+	pending->op.xattr.value = names->data;
+	pending->op.xattr.size = names->room;
+	return rr_nfs_pending_begin(pending, &xattr_list, then);
 }

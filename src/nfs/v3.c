@@ -167,13 +167,11 @@ V3_PUT(WRITE)
 V3_PUT(READDIR)
 V3_PUT(READDIRPLUS)
 V3_PUT(FSINFO)
-V3_PUT(COMMIT)
 
 V3_GET(READ)
 V3_GET(WRITE)
 V3_GET(READDIR)
 V3_GET(FSINFO)
-V3_GET(COMMIT)
 
 /* A procedure, with its function for arguments and that for results. */
 #define V3_ROW(name, put, get)                                                                               \
@@ -193,7 +191,6 @@ static const struct rpcrdma_procedure v3_procedures[] = {
 	V3_ROW(READDIR, v3_put_READDIR, v3_get_READDIR),
 	V3_ROW(READDIRPLUS, v3_put_READDIRPLUS, v3_get_list),
 	V3_ROW(FSINFO, v3_put_FSINFO, v3_get_FSINFO),
-	V3_ROW(COMMIT, v3_put_COMMIT, v3_get_COMMIT),
 };
 
 const struct rpcrdma_program rr_nfs_v3_program = { "NFS_V3", NFS_PROGRAM, NFS_V3,

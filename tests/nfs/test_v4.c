@@ -383,12 +383,17 @@ a_path_is_looked_up_by_one_call(void **state)
 	assert_string_equal(rpcrdma_nfs_error(reader.nfs), "no such file or directory (NFS4ERR_NOENT)");
 }
 
-/* Looks up the file, whose owner the server sends in these words. */
+/* Looks up the file, whose owner the server sends in these words: with LOOKUP as with GETATTR. */
 static const struct rpcrdma_nfs_object *
 file_of(const char *user, uint32_t length)
 {
+	struct rpcrdma_nfs_object again = { .size = sizeof(again) };
+
 	reader.fake->user = (struct rpcrdma_bytes){ user, length };
 	assert_int_equal(rr_nfs_walk(reader.nfs, "file", true, &reader.object), 0);
+	assert_int_equal(rpcrdma_nfs_stat(reader.nfs, &reader.object.handle, &again, NULL), 0);
+	assert_string_equal(again.owner, reader.object.owner);
+	assert_string_equal(again.group, reader.object.group);
 	return &reader.object;
 }
 

@@ -6,10 +6,9 @@
 #include "nfs/sec_offer.h"
 
 /*
- * These are procedures of rr_v4_call() that version 3 does not have: a walk along many names, and operations
- * of version 4.2 (RFC 7862, RFC 8276). Their numbers follow those of version 3, and their arguments and
- * results have the same shape: the arguments begin with the handle of a file or a directory, and the results
- * begin with the status.
+ * These are procedures of rr_v4_call() that version 3 does not have. Their numbers follow those of version 3,
+ * and their arguments and results have the same shape: the arguments begin with the handle of a file or a
+ * directory, and the results begin with the status.
  */
 enum rr_v4_newer {
 	RR_V4_WALK = NFSPROC3_COMMIT + 1,
@@ -18,13 +17,6 @@ enum rr_v4_newer {
 	RR_V4_SECINFO,   /* asks for the flavors that a name, or a directory itself, may be used with */
 	RR_V4_GETACL,    /* by version 3, a procedure of NFSACL; so is the next */
 	RR_V4_SETACL,
-	RR_V4_SEEK, /* from here on, only in version 4.2 */
-	RR_V4_COPY,
-	RR_V4_CLONE,
-	RR_V4_GETXATTR,
-	RR_V4_SETXATTR,
-	RR_V4_REMOVEXATTR,
-	RR_V4_LISTXATTRS,
 	RR_V4_PROCEDURES,
 	RR_V4_OPERATION = UINT16_MAX /* an operation of vfs.h: the call's ctx is a struct rr_v4_job */
 };
@@ -61,48 +53,6 @@ struct rr_v4_sec_args {
 struct rr_v4_sec_result {
 	nfsstat3 status;
 	struct rr_sec_offer offer;
-};
-
-struct rr_v4_seek_args {
-	nfs_fh3 file;
-	uint64_t offset;
-	bool data; /* true: look for the next data; false: for the next hole */
-};
-
-struct rr_v4_seek_result {
-	nfsstat3 status; /* NFS3ERR_NXIO: there is no data at or behind offset */
-	uint64_t found;
-};
-
-/* Arguments of COPY, and of CLONE, where length may be 0: up to the end of the source. */
-struct rr_v4_copy_args {
-	nfs_fh3 to, from;
-	uint64_t to_offset, from_offset, length;
-	bool commit; /* the data must be on stable storage before the answer; CLONE always does that */
-};
-
-struct rr_v4_copy_result {
-	nfsstat3 status;
-	uint64_t count; /* octets copied; COPY may copy fewer than it was asked for */
-	stable_how committed;
-	uint8_t verifier[NFS3_WRITEVERFSIZE];
-};
-
-/* Arguments of GETXATTR, SETXATTR, REMOVEXATTR, and of LISTXATTRS, which puts names into value, each followed
- * by a zero. */
-struct rr_v4_xattr_args {
-	nfs_fh3 file;
-	struct rpcrdma_bytes name;
-	void *value;     /* SETXATTR does not change it */
-	uint32_t size;   /* octets at value */
-	uint64_t cookie; /* of LISTXATTRS: 0 at first */
-};
-
-struct rr_v4_xattr_result {
-	nfsstat3 status;
-	uint32_t length; /* octets that were put into value */
-	uint64_t cookie;
-	bool eof; /* the list ends here */
 };
 
 /* Arguments of GETACL and SETACL by version 4, with the list in memory of the caller. */

@@ -15,20 +15,12 @@ static const struct rr_v4_work *const proc_works[] = {
 	[NFSPROC3_READDIR] = &rr_v4_readdir3,
 	[NFSPROC3_READDIRPLUS] = &rr_v4_readdirplus3,
 	[NFSPROC3_FSINFO] = &rr_v4_fsinfo3,
-	[NFSPROC3_COMMIT] = &rr_v4_commit3,
 	[RR_V4_WALK] = &rr_v4_walk,
 	[RR_V4_READ_ONCE] = &rr_v4_read_once,
 	[RR_V4_PUT] = &rr_v4_put,
 	[RR_V4_SECINFO] = &rr_v4_secinfo,
 	[RR_V4_GETACL] = &rr_v4_getacl,
 	[RR_V4_SETACL] = &rr_v4_setacl,
-	[RR_V4_SEEK] = &rr_v4_seek,
-	[RR_V4_COPY] = &rr_v4_copy,
-	[RR_V4_CLONE] = &rr_v4_clone,
-	[RR_V4_GETXATTR] = &rr_v4_getxattr,
-	[RR_V4_SETXATTR] = &rr_v4_setxattr,
-	[RR_V4_REMOVEXATTR] = &rr_v4_removexattr,
-	[RR_V4_LISTXATTRS] = &rr_v4_listxattrs,
 };
 
 const struct rr_v4_work *

@@ -20,9 +20,8 @@ extern const bitmap4 rr_v4_attr_limits, rr_v4_attr_acl;
 /* ---- proc_*.c ---- */
 
 extern const struct rr_v4_work rr_v4_lookup3, rr_v4_read3, rr_v4_write3, rr_v4_create3, rr_v4_mkdir3,
-	rr_v4_symlink3, rr_v4_mknod3, rr_v4_readdir3, rr_v4_readdirplus3, rr_v4_fsinfo3, rr_v4_commit3,
-	rr_v4_walk, rr_v4_read_once, rr_v4_put, rr_v4_secinfo, rr_v4_getacl, rr_v4_setacl, rr_v4_seek,
-	rr_v4_copy, rr_v4_clone, rr_v4_getxattr, rr_v4_setxattr, rr_v4_removexattr, rr_v4_listxattrs;
+	rr_v4_symlink3, rr_v4_mknod3, rr_v4_readdir3, rr_v4_readdirplus3, rr_v4_fsinfo3, rr_v4_walk,
+	rr_v4_read_once, rr_v4_put, rr_v4_secinfo, rr_v4_getacl, rr_v4_setacl;
 
 /* Appends GETFH and GETATTR, for the handle and the attributes of the object that was found or made. */
 void rr_v4_find(struct rr_v4_slot *slot);

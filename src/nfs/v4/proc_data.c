@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* This file has READ, WRITE and COMMIT. RFC 8267, 6.1, says that the data may be placed by RDMA: "The opaque
+/* This file has READ and WRITE. RFC 8267, 6.1, says that the data may be placed by RDMA: "The opaque
  * data field in the WRITE4args structure", "... in the READ4resok structure". The functions ..._build()
  * append the operations of a procedure to the COMPOUND, and the functions ..._take() fill in the result of
  * the procedure when all of them succeeded (struct rr_v4_work). */
@@ -87,32 +87,4 @@ const struct rr_v4_work rr_v4_write3 = {
 	.take = proc_write_take,
 	.access = OPEN4_SHARE_ACCESS_WRITE,
 	.result = sizeof(WRITE3res),
-};
-
-/* ---- COMMIT ---- */
-
-static void
-proc_commit_build(struct rr_v4_slot *slot)
-{
-	const COMMIT3args *args = slot->outer->args;
-
-	rr_v4_putfh(slot, args->file.data);
-	rr_v4_op(slot, OP_COMMIT, NFS4_VERIFIER_SIZE)->u.opcommit =
-		(COMMIT4args){ args->offset, args->count };
-}
-
-static int
-proc_commit_take(struct rr_v4_slot *slot)
-{
-	const COMMIT4resok *from = &rr_v4_res(slot, OP_COMMIT)->u.opcommit.u.resok4;
-	COMMIT3resok *ok = &((COMMIT3res *)slot->outer->result)->u.resok;
-
-	memcpy(ok->verf, from->writeverf, sizeof(ok->verf));
-	return 0;
-}
-
-const struct rr_v4_work rr_v4_commit3 = {
-	.build = proc_commit_build,
-	.take = proc_commit_take,
-	.result = sizeof(COMMIT3res),
 };

@@ -170,27 +170,28 @@ rr_v3_write(struct rr_v3_job *job)
 	return status == RR_VFS_OK ? data_write_next(job) : status;
 }
 
+/* RFC 1813, 3.3.21: "If count is 0, a flush from offset to the end of file is done." */
 static void
-data_committed(struct rr_v3_job *job, enum rr_vfs_status status)
+data_commit_build(struct rr_v3_job *job)
+{
+	const struct rr_vfs_commit *commit = INPUT(job, commit);
+	uint32_t count = commit->length > UINT32_MAX ? 0 : (uint32_t)commit->length;
+
+	job->args.commit = (COMMIT3args){ rr_v3_fh(&job->base.objects[0]), commit->offset, count };
+}
+
+static enum rr_vfs_status
+data_commit_take(struct rr_v3_job *job, enum rr_vfs_status status)
 {
 	struct rr_vfs_commit *commit = INPUT(job, commit);
 
 	rr_v3_change(&job->result.commit.u.resok.file_wcc, &commit->change);
 	if (status == RR_VFS_OK)
 		commit->verifier = data_verifier(job->result.commit.u.resok.verf);
-	rr_remote_end(&job->base, status);
+	return status;
 }
 
-/* RFC 1813, 3.3.21: "If count is 0, a flush from offset to the end of file is done." */
-enum rr_vfs_status
-rr_v3_commit(struct rr_v3_job *job)
-{
-	const struct rr_vfs_commit *commit = INPUT(job, commit);
-	uint32_t count = commit->length > UINT32_MAX ? 0 : (uint32_t)commit->length;
-
-	job->args.commit = (COMMIT3args){ rr_v3_fh(&job->base.objects[0]), commit->offset, count };
-	return rr_v3_call(job, NFSPROC3_COMMIT, data_committed);
-}
+const struct rr_v3_work rr_v3_work_commit = { NFSPROC3_COMMIT, 0, data_commit_build, data_commit_take };
 
 /* ---- Opens ---- */
 

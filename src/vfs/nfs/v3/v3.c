@@ -7,6 +7,7 @@ static const struct rr_v3_work *const v3_works[RR_VFS_OPERATIONS] = {
 	[RR_VFS_OP_GETATTR] = &rr_v3_work_getattr,
 	[RR_VFS_OP_ACCESS] = &rr_v3_work_access,
 	[RR_VFS_OP_READLINK] = &rr_v3_work_readlink,
+	[RR_VFS_OP_COMMIT] = &rr_v3_work_commit,
 	[RR_VFS_OP_STATFS] = &rr_v3_work_statfs,
 };
 
@@ -15,7 +16,6 @@ static rr_v3_step *const v3_steps[RR_VFS_OPERATIONS] = {
 	[RR_VFS_OP_SETATTR] = rr_v3_setattr,
 	[RR_VFS_OP_READ] = rr_v3_read,
 	[RR_VFS_OP_WRITE] = rr_v3_write,
-	[RR_VFS_OP_COMMIT] = rr_v3_commit,
 	[RR_VFS_OP_OPEN] = rr_v3_open,
 	[RR_VFS_OP_LOCK] = rr_v3_lock,
 	[RR_VFS_OP_LOOKUP] = rr_v3_lookup,

@@ -31,9 +31,8 @@ enum rr_vfs_status rr_v3_set(const struct rr_vfs_set *set, sattr3 *attributes);
 /* The first steps of the operations: each begins a call, and returns RR_VFS_PENDING; or the status with which
  * the operation ends at once. */
 typedef enum rr_vfs_status rr_v3_step(struct rr_v3_job *job);
-rr_v3_step rr_v3_setattr, rr_v3_read, rr_v3_write, rr_v3_commit, rr_v3_open, rr_v3_lock, rr_v3_lookup,
-	rr_v3_create, rr_v3_link, rr_v3_remove, rr_v3_rename, rr_v3_readdir, rr_v3_getacl, rr_v3_setacl,
-	rr_v3_limits;
+rr_v3_step rr_v3_setattr, rr_v3_read, rr_v3_write, rr_v3_open, rr_v3_lock, rr_v3_lookup, rr_v3_create,
+	rr_v3_link, rr_v3_remove, rr_v3_rename, rr_v3_readdir, rr_v3_getacl, rr_v3_setacl, rr_v3_limits;
 
 /* Calls a procedure of the other server, whose arguments are in job->args; then() is called with the status
  * of its result, which is in job->result. Returns RR_VFS_PENDING. */

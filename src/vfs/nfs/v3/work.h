@@ -84,7 +84,8 @@ struct rr_v3_work {
 };
 
 extern const struct rr_v3_work rr_v3_work_getattr, rr_v3_work_setattr, rr_v3_work_access, rr_v3_work_readlink,
-	rr_v3_work_statfs, rr_v3_work_link, rr_v3_work_remove, rr_v3_work_rmdir, rr_v3_work_rename;
+	rr_v3_work_statfs, rr_v3_work_commit, rr_v3_work_link, rr_v3_work_remove, rr_v3_work_rmdir,
+	rr_v3_work_rename;
 
 /* NFS version 3 as clients call it. */
 extern const struct rpcrdma_program rr_v3_program;

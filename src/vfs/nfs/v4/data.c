@@ -37,10 +37,10 @@ data_read_build(struct rr_v4_slot *slot)
 	struct rr_v4_job *job = rr_v4_job(slot);
 	const struct rr_vfs_read *read = RR_V4_INPUT(job, read);
 	struct rr_call *call = &job->base.rpc;
-	stateid4 stateid = rr_v4_stateid(job, &read->object, 0, RR_VFS_SHARE_READ);
+	stateid4 stateid = rr_v4_stateid(slot, &read->object, 0, RR_VFS_SHARE_READ);
 
 	rr_v4_put_object(slot, 0);
-	job->at.object = rr_v4_ask_attributes(slot, &rr_v4_ask_object);
+	job->at.object = rr_v4_ask_known(slot);
 	rr_v4_op(slot, OP_READ, 8)->u.opread =
 		(READ4args){ stateid, read->offset + job->base.moved, call->sinks[0].length };
 	slot->call.sink_count = 1;
@@ -140,7 +140,7 @@ data_write_build(struct rr_v4_slot *slot)
 {
 	struct rr_v4_job *job = rr_v4_job(slot);
 	const struct rr_vfs_write *write = RR_V4_INPUT(job, write);
-	stateid4 stateid = rr_v4_stateid(job, &write->object, 0, RR_VFS_SHARE_WRITE);
+	stateid4 stateid = rr_v4_stateid(slot, &write->object, 0, RR_VFS_SHARE_WRITE);
 
 	_Static_assert((int)UNSTABLE4 == (int)RR_VFS_UNSTABLE && (int)FILE_SYNC4 == (int)RR_VFS_FILE_SYNC,
 		"the same");
@@ -148,7 +148,7 @@ data_write_build(struct rr_v4_slot *slot)
 	rr_v4_op(slot, OP_WRITE, 16)->u.opwrite =
 		(WRITE4args){ stateid, write->offset + job->base.moved, (stable_how4)write->stable,
 			{ (const uint8_t *)write->data + job->base.moved, data_write_size(job) } };
-	job->at.after[0] = rr_v4_ask_attributes(slot, &rr_v4_ask_object);
+	job->at.after[0] = rr_v4_ask_known(slot);
 }
 
 /* Returns the number that a verifier stands for. */
@@ -233,7 +233,7 @@ data_commit_build(struct rr_v4_slot *slot)
 
 	rr_v4_put_object(slot, 0);
 	rr_v4_op(slot, OP_COMMIT, NFS4_VERIFIER_SIZE)->u.opcommit = (COMMIT4args){ commit->offset, count };
-	job->at.after[0] = rr_v4_ask_attributes(slot, &rr_v4_ask_object);
+	job->at.after[0] = rr_v4_ask_known(slot);
 }
 
 static int

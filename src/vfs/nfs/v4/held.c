@@ -88,10 +88,20 @@ held_find(struct rr_v4_vfs *vfs, const struct rr_remote_handle *file, uint32_t a
 
 /* RFC 8881, 8.2.2: the seqid zero stands for the most recent one. */
 stateid4
-rr_v4_stateid(struct rr_v4_job *job, const struct rr_vfs_object *object, int index, uint32_t access)
+rr_v4_stateid(struct rr_v4_slot *slot, const struct rr_vfs_object *object, int index, uint32_t access)
 {
+	struct rr_v4_job *job = rr_v4_job(slot);
 	struct rr_v4_held *held = object->open ? object->open->held : NULL;
 	stateid4 stateid = { 0 };
+
+	/* RFC 7862, 15.2.3, of COPY: "ca_src_stateid MUST refer to a stateid that is valid for a READ
+	 * operation": the anonymous one is. Calls that needed two open files could wait for each other
+	 * without end. */
+	if (slot->open && slot->work->access & access)
+		stateid = slot->open->stateid;
+	stateid.seqid = 0;
+	if (job->base.lean)
+		return stateid;
 
 	/* The other of two opens, which another thread has made. */
 	if (held && held->vfs != job->on)

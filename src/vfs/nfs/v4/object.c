@@ -58,7 +58,7 @@ object_set_build(struct rr_v4_slot *slot)
 	/* RFC 8881, 18.30.3: "The stateid argument for SETATTR is used to provide byte-range locking context
 	 * that is necessary for SETATTR requests that set the size attribute." */
 	if (setattr->set.mask & RR_VFS_SET_SIZE)
-		args->stateid = rr_v4_stateid(job, &setattr->object, 0, RR_VFS_SHARE_WRITE);
+		args->stateid = rr_v4_stateid(slot, &setattr->object, 0, RR_VFS_SHARE_WRITE);
 	args->obj_attributes = rr_v4_attr_set(slot, &setattr->set);
 	job->at.after[0] = rr_v4_ask_known(slot);
 }

@@ -163,9 +163,10 @@ void rr_v4_open_op(struct rr_v4_slot *slot, const struct rr_v4_held *held, open_
 	uint32_t access, uint32_t deny);
 
 /* Returns the stateid for input and output on an object of the job, its first or second (index): that of its
- * open; where the caller has reserved the access, that of any open of the file; else the anonymous one (RFC
- * 8881, 8.2.3). */
-stateid4 rr_v4_stateid(struct rr_v4_job *job, const struct rr_vfs_object *object, int index, uint32_t access);
+ * open; where the caller has reserved the access, that of any open of the file; of a job without a provider,
+ * that of the file which the session has opened for the call; else the anonymous one (RFC 8881, 8.2.3). */
+stateid4 rr_v4_stateid(
+	struct rr_v4_slot *slot, const struct rr_vfs_object *object, int index, uint32_t access);
 /* Tells whether the server does not know the stateid any more that the job has used. */
 bool rr_v4_is_lost(const struct rr_v4_job *job);
 /* Opens the file again whose state the server has lost, and then repeats the COMPOUND. */

@@ -9,10 +9,10 @@ space_seek_build(struct rr_v4_slot *slot)
 {
 	struct rr_v4_job *job = rr_v4_job(slot);
 	const struct rr_vfs_seek *seek = RR_V4_INPUT(job, seek);
-	stateid4 stateid = rr_v4_stateid(job, &seek->object, 0, RR_VFS_SHARE_READ);
+	stateid4 stateid = rr_v4_stateid(slot, &seek->object, 0, RR_VFS_SHARE_READ);
 
 	rr_v4_put_object(slot, 0);
-	job->at.object = rr_v4_ask_attributes(slot, &rr_v4_ask_object);
+	job->at.object = rr_v4_ask_known(slot);
 	rr_v4_op(slot, OP_SEEK, XDR_MAX_seek_res4)->u.opseek =
 		(SEEK4args){ stateid, seek->offset, seek->data ? NFS4_CONTENT_DATA : NFS4_CONTENT_HOLE };
 }
@@ -36,6 +36,11 @@ space_seek_take(struct rr_v4_slot *slot)
 	const seek_res4 *res = &rr_v4_res(slot, OP_SEEK)->u.opseek.u.resok4;
 
 	space_seek_fail(slot);
+	/* Without the size of the file, this is how other servers say it. */
+	if (job->base.lean && seek->data && res->sr_eof) {
+		job->verdict = RR_VFS_NXIO;
+		return 0;
+	}
 	seek->eof = res->sr_eof;
 	seek->found = seek->data && res->sr_eof ? job->above.attributes.size : res->sr_offset;
 	if ((seek->data && res->sr_eof && !job->above.valid) || seek->found < seek->offset)
@@ -43,9 +48,10 @@ space_seek_take(struct rr_v4_slot *slot)
 	return 0;
 }
 
-static const struct rr_v4_work space_seek = { .build = space_seek_build,
+const struct rr_v4_work rr_v4_work_seek = { .build = space_seek_build,
 	.take = space_seek_take,
 	.fail = space_seek_fail,
+	.access = OPEN4_SHARE_ACCESS_READ,
 	.result = sizeof(nfsstat4),
 	.newer = true };
 
@@ -66,7 +72,7 @@ space_seek_then(struct rr_v4_job *job, enum rr_vfs_status status)
 enum rr_vfs_status
 rr_v4_do_seek(struct rr_v4_job *job)
 {
-	return rr_v4_ask(job, &space_seek, space_seek_then);
+	return rr_v4_ask(job, &rr_v4_work_seek, space_seek_then);
 }
 
 /* ---- ALLOCATE and DEALLOCATE ---- */
@@ -76,7 +82,7 @@ space_allocate_build(struct rr_v4_slot *slot)
 {
 	struct rr_v4_job *job = rr_v4_job(slot);
 	const struct rr_vfs_space *space = RR_V4_INPUT(job, space);
-	stateid4 stateid = rr_v4_stateid(job, &space->object, 0, RR_VFS_SHARE_WRITE);
+	stateid4 stateid = rr_v4_stateid(slot, &space->object, 0, RR_VFS_SHARE_WRITE);
 
 	rr_v4_put_object(slot, 0);
 	if (job->base.operation == RR_VFS_OP_ALLOCATE)
@@ -85,7 +91,7 @@ space_allocate_build(struct rr_v4_slot *slot)
 	else
 		rr_v4_op(slot, OP_DEALLOCATE, 0)->u.opdeallocate =
 			(DEALLOCATE4args){ stateid, space->offset, space->length };
-	job->at.after[0] = rr_v4_ask_attributes(slot, &rr_v4_ask_object);
+	job->at.after[0] = rr_v4_ask_known(slot);
 }
 
 static int
@@ -111,7 +117,7 @@ static void
 space_files(struct rr_v4_slot *slot)
 {
 	rr_v4_put_object(slot, 0);
-	rr_v4_job(slot)->at.object = rr_v4_ask_attributes(slot, &rr_v4_ask_object);
+	rr_v4_job(slot)->at.object = rr_v4_ask_known(slot);
 	rr_v4_op(slot, OP_SAVEFH, 0);
 	rr_v4_put_object(slot, 1);
 }
@@ -123,8 +129,8 @@ space_copy_build(struct rr_v4_slot *slot)
 {
 	struct rr_v4_job *job = rr_v4_job(slot);
 	const struct rr_vfs_copy *copy = RR_V4_INPUT(job, copy);
-	stateid4 from = rr_v4_stateid(job, &copy->from, 0, RR_VFS_SHARE_READ);
-	stateid4 to = rr_v4_stateid(job, &copy->to, 1, RR_VFS_SHARE_WRITE);
+	stateid4 from = rr_v4_stateid(slot, &copy->from, 0, RR_VFS_SHARE_READ);
+	stateid4 to = rr_v4_stateid(slot, &copy->to, 1, RR_VFS_SHARE_WRITE);
 
 	space_files(slot);
 	rr_v4_op(slot, OP_COPY, XDR_MAX_COPY4resok + sizeof(stateid4))->u.opcopy = (COPY4args){
@@ -136,7 +142,9 @@ space_copy_build(struct rr_v4_slot *slot)
 		.ca_consecutive = true,
 		.ca_synchronous = true,
 	};
-	job->at.after[1] = rr_v4_ask_attributes(slot, &rr_v4_ask_object);
+	if (job->commit)
+		rr_v4_op(slot, OP_COMMIT, NFS4_VERIFIER_SIZE)->u.opcommit = (COMMIT4args){ 0, 0 };
+	job->at.after[1] = rr_v4_ask_known(slot);
 }
 
 /* RFC 7862, 15.2.3: "if ca_synchronous is set, then the client has required that the copy protocol selected
@@ -157,11 +165,18 @@ space_copy_take(struct rr_v4_slot *slot)
 		job->verdict = RR_VFS_IO;
 	copy->copied = answered->wr_count;
 	memcpy(&copy->verifier, answered->wr_writeverf, sizeof(copy->verifier));
+	job->committed = (enum rr_vfs_stable)answered->wr_committed;
+	/* RFC 8881, 18.32.3: where COMMIT returns the same verifier, it has stored the copied data. */
+	if (job->commit &&
+		memcmp(answered->wr_writeverf, rr_v4_res(slot, OP_COMMIT)->u.opcommit.u.resok4.writeverf,
+			sizeof(copy->verifier)) == 0)
+		job->committed = RR_VFS_FILE_SYNC;
 	return 0;
 }
 
 const struct rr_v4_work rr_v4_work_copy = { .build = space_copy_build,
 	.take = space_copy_take,
+	.access = OPEN4_SHARE_ACCESS_WRITE,
 	.result = sizeof(nfsstat4),
 	.changes = true,
 	.newer = true };
@@ -173,8 +188,8 @@ space_clone_build(struct rr_v4_slot *slot)
 {
 	struct rr_v4_job *job = rr_v4_job(slot);
 	const struct rr_vfs_copy *copy = RR_V4_INPUT(job, copy);
-	stateid4 from = rr_v4_stateid(job, &copy->from, 0, RR_VFS_SHARE_READ);
-	stateid4 to = rr_v4_stateid(job, &copy->to, 1, RR_VFS_SHARE_WRITE);
+	stateid4 from = rr_v4_stateid(slot, &copy->from, 0, RR_VFS_SHARE_READ);
+	stateid4 to = rr_v4_stateid(slot, &copy->to, 1, RR_VFS_SHARE_WRITE);
 
 	space_files(slot);
 	rr_v4_op(slot, OP_CLONE, 0)->u.opclone = (CLONE4args){
@@ -185,7 +200,7 @@ space_clone_build(struct rr_v4_slot *slot)
 		.cl_count = copy->length,
 	};
 	rr_v4_op(slot, OP_COMMIT, NFS4_VERIFIER_SIZE)->u.opcommit = (COMMIT4args){ 0, 0 };
-	job->at.after[1] = rr_v4_ask_attributes(slot, &rr_v4_ask_object);
+	job->at.after[1] = rr_v4_ask_known(slot);
 }
 
 /* CLONE has no count: where it succeeds, it has cloned all octets, which length 0 does not say. */
@@ -208,6 +223,7 @@ space_clone_take(struct rr_v4_slot *slot)
 
 const struct rr_v4_work rr_v4_work_clone = { .build = space_clone_build,
 	.take = space_clone_take,
+	.access = OPEN4_SHARE_ACCESS_WRITE,
 	.result = sizeof(nfsstat4),
 	.changes = true,
 	.newer = true };

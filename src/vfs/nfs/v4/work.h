@@ -47,10 +47,11 @@ struct rr_v4_job {
 		void (*then)(struct rr_v4_job *job, enum rr_vfs_status status);
 	} lost;
 	bool listed;           /* of a listing: the part was taken, though its COMPOUND failed */
-	uint64_t cookie;       /* of LISTXATTRS */
 	uint8_t guard[12];     /* of SETATTR: the time or number of change that it wants, as VERIFY has it */
 	struct rr_vfs_set set; /* attributes to be set */
-	struct rr_vfs_known above; /* an object that the call does not name */
+	struct rr_vfs_known above;    /* an object that the call does not name */
+	bool commit;                  /* of COPY: a COMMIT is to follow in the COMPOUND */
+	enum rr_vfs_stable committed; /* of COPY: how stable the copy is */
 	/* The names of the owner and the group of the object, of which the other server sent no numbers;
 	 * valid until the call's done() returns. */
 	struct rpcrdma_bytes owner, group;
@@ -72,7 +73,7 @@ rr_v4_put_object(struct rr_v4_slot *slot, int index)
 
 extern const struct rr_v4_work rr_v4_work_getattr, rr_v4_work_setattr, rr_v4_work_access, rr_v4_work_readlink,
 	rr_v4_work_statfs, rr_v4_work_limits, rr_v4_work_link, rr_v4_work_remove, rr_v4_work_rename,
-	rr_v4_work_commit, rr_v4_work_copy, rr_v4_work_clone, rr_v4_work_allocate, rr_v4_work_getxattr,
-	rr_v4_work_setxattr;
+	rr_v4_work_commit, rr_v4_work_seek, rr_v4_work_copy, rr_v4_work_clone, rr_v4_work_allocate,
+	rr_v4_work_getxattr, rr_v4_work_setxattr, rr_v4_work_listxattr;
 
 #endif

@@ -2,8 +2,8 @@
 /* Extended attributes: RFC 8276. */
 #include "vfs/nfs/v4/provider_private.h"
 
-/* XATTR_VALUE: octets of the largest value that servers have; so long a value is taken also where the caller
- * has less room, which learns how long it is. XATTR_LIST: octets of the names of one answer. */
+/* XATTR_VALUE: octets of the largest value that servers have; so long a value is taken also where the client
+ * of a provider has less room, which learns how long it is. XATTR_LIST: octets of the names of one answer. */
 enum { XATTR_VALUE = 64 << 10, XATTR_LIST = 2048 };
 
 /* ---- GETXATTR ---- */
@@ -11,9 +11,12 @@ enum { XATTR_VALUE = 64 << 10, XATTR_LIST = 2048 };
 static void
 xattr_get_build(struct rr_v4_slot *slot)
 {
+	const struct rr_v4_job *job = rr_v4_job(slot);
+	const struct rr_vfs_xattr *xattr = RR_V4_INPUT(job, xattr);
+
 	rr_v4_put_object(slot, 0);
-	rr_v4_op(slot, OP_GETXATTR, 4 + XATTR_VALUE)->u.opgetxattr.gxa_name =
-		RR_V4_INPUT(rr_v4_job(slot), xattr)->name;
+	rr_v4_op(slot, OP_GETXATTR, 4 + (job->base.lean ? xattr->size : XATTR_VALUE))->u.opgetxattr.gxa_name =
+		xattr->name;
 }
 
 static int
@@ -49,13 +52,13 @@ xattr_set_build(struct rr_v4_slot *slot)
 	const struct rr_vfs_xattr *xattr = RR_V4_INPUT(job, xattr);
 
 	rr_v4_put_object(slot, 0);
-	job->at.before[0] = rr_v4_ask_attributes(slot, &rr_v4_ask_object);
+	job->at.before[0] = rr_v4_ask_known(slot);
 	if (job->base.operation == RR_VFS_OP_SETXATTR)
 		rr_v4_op(slot, OP_SETXATTR, XDR_MAX_change_info4)->u.opsetxattr =
 			(SETXATTR4args){ options[xattr->how], xattr->name, { xattr->value, xattr->size } };
 	else
 		rr_v4_op(slot, OP_REMOVEXATTR, XDR_MAX_change_info4)->u.opremovexattr.rxa_name = xattr->name;
-	job->at.after[0] = rr_v4_ask_attributes(slot, &rr_v4_ask_object);
+	job->at.after[0] = rr_v4_ask_known(slot);
 }
 
 static void
@@ -92,7 +95,7 @@ xattr_list_build(struct rr_v4_slot *slot)
 {
 	rr_v4_put_object(slot, 0);
 	rr_v4_op(slot, OP_LISTXATTRS, XATTR_LIST)->u.oplistxattrs =
-		(LISTXATTRS4args){ rr_v4_job(slot)->cookie, XATTR_LIST };
+		(LISTXATTRS4args){ rr_v4_job(slot)->base.cookie, XATTR_LIST };
 }
 
 /* Adds a name to the list; of names that have no room any more, only counts the octets. */
@@ -122,12 +125,12 @@ xattr_list_take(struct rr_v4_slot *slot)
 	for (uint32_t i = 0; i < ok->lxr_names.count; i++)
 		if (!xattr_add(RR_V4_INPUT(job, xattr), ok->lxr_names.values[i]))
 			job->verdict = RR_VFS_IO;
-	job->cookie = ok->lxr_cookie;
+	job->base.cookie = ok->lxr_cookie;
 	job->base.created = ok->lxr_eof;
 	return 0;
 }
 
-static const struct rr_v4_work xattr_list = {
+const struct rr_v4_work rr_v4_work_listxattr = {
 	.build = xattr_list_build, .take = xattr_list_take, .result = sizeof(nfsstat4), .newer = true
 };
 
@@ -139,7 +142,7 @@ xattr_list_then(struct rr_v4_job *job, enum rr_vfs_status status)
 	const struct rr_vfs_xattr *xattr = RR_V4_INPUT(job, xattr);
 
 	if (status == RR_VFS_OK && !job->base.created && xattr->length <= XATTR_VALUE) {
-		rr_v4_ask(job, &xattr_list, xattr_list_then);
+		rr_v4_ask(job, &rr_v4_work_listxattr, xattr_list_then);
 		return;
 	}
 	if (status == RR_VFS_OK && xattr->length > xattr->size)
@@ -151,5 +154,5 @@ enum rr_vfs_status
 rr_v4_do_listxattr(struct rr_v4_job *job)
 {
 	RR_V4_INPUT(job, xattr)->length = 0;
-	return rr_v4_ask(job, &xattr_list, xattr_list_then);
+	return rr_v4_ask(job, &rr_v4_work_listxattr, xattr_list_then);
 }

@@ -31,11 +31,13 @@ struct rr_v4_work {
 	/* For work of the session itself: called at its end, with a negative error, a status, or 0 from
 	 * take(). */
 	void (*end)(struct rr_v4_slot *slot, int error);
-	uint32_t access; /* OPEN4_SHARE_ACCESS_... that the file must be open with; 0: it need not be open */
-	bool makes;      /* the procedure opens a file that is not in the table of opens */
-	bool changes;    /* the work is not idempotent: the server is to keep its reply */
-	bool alone;      /* the COMPOUND has no SEQUENCE */
-	bool newer;      /* only version 4.2 has the procedure */
+	/* OPEN4_SHARE_ACCESS_... that the file must be open with whose handle the args of the call begin
+	 * with; 0, or a call without args: none need be open. */
+	uint32_t access;
+	bool makes;    /* the procedure opens a file that is not in the table of opens */
+	bool changes;  /* the work is not idempotent: the server is to keep its reply */
+	bool alone;    /* the COMPOUND has no SEQUENCE */
+	bool newer;    /* only version 4.2 has the procedure */
 	size_t result; /* of a procedure: the size of the C type of its result, which begins with a status */
 };
 

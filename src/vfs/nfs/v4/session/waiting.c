@@ -119,18 +119,18 @@ enum rr_v4_wait
 rr_v4_wait_open(struct rr_v4_slot *slot, struct rr_call *outer, const struct rr_v4_work *work)
 {
 	/* Of works without access, the arguments need not begin so: the handle is not used. */
-	const struct rpcrdma_bytes handle =
-		work->access ? *(const nfs_fh4 *)outer->args : (nfs_fh4){ NULL, 0 };
+	const uint32_t access = outer->args ? work->access : 0;
+	const struct rpcrdma_bytes handle = access ? *(const nfs_fh4 *)outer->args : (nfs_fh4){ NULL, 0 };
 	struct rr_v4 *v4 = slot->v4;
 	struct rr_v4_open *open;
 
 	if (work->makes && !rr_v4_open_has_room(v4))
 		return waiting_full(slot, outer);
 	v4->making += work->makes;
-	if (!work->access)
+	if (!access)
 		return RR_V4_WAIT_NOT;
 	open = rr_v4_open_find(v4, handle);
-	if (open && rr_v4_open_begin_use(v4, open, work->access)) {
+	if (open && rr_v4_open_begin_use(v4, open, access)) {
 		slot->open = open;
 		return RR_V4_WAIT_NOT;
 	}
@@ -145,7 +145,7 @@ rr_v4_wait_open(struct rr_v4_slot *slot, struct rr_call *outer, const struct rr_
 		return RR_V4_WAIT_OPEN;
 	}
 	/* The file is not open, or not for this access. */
-	open->wanted = open->access | work->access;
+	open->wanted = open->access | access;
 	waiting_send(slot, open, RR_V4_OPEN_MAKING);
 	return RR_V4_WAIT_OPEN;
 }
