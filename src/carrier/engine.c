@@ -59,7 +59,7 @@ engine_make_loop(struct rpcrdma_engine *engine)
 	engine->loop = engine->wake.fd >= 0 ? rr_loop_new(engine->env) : NULL;
 	if (!engine->loop)
 		return errno == ENOMEM ? -RPCRDMA_ERR_NOMEM : -RPCRDMA_ERR_SYSTEM;
-	rr_tls_handshakes_init(&engine->handshakes);
+	rr_tls_handshakes_init(&engine->handshakes, engine->loop);
 	rr_shares_init(&engine->shares, engine->loop);
 	rr_loop_poll(engine->loop, engine->config.poll * RR_MICROSECOND);
 	return rr_loop_watch(engine->loop, &engine->wake, engine->wake.fd, RR_READABLE);

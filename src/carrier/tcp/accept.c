@@ -13,8 +13,10 @@
 #include "carrier/tcp/tcp_private.h"
 
 enum {
-	BACKLOG = 4096
-}; /* clients that connect at the same time, as after a restart; the system may have a lower bound */
+	BACKLOG = 4096, /* clients that connect at the same time, as after a restart; the system may have a
+			   lower bound */
+	ACCEPTS_PER_TURN = 16
+};
 #define PAUSE (100 * RR_MILLISECOND) /* how long to wait when descriptors or memory ran out */
 
 struct tcp_acceptor {
@@ -128,14 +130,15 @@ accept_one(struct tcp_acceptor *acceptor)
 	return false;
 }
 
-/* Accepts all connections that wait. Stops if the handler of one of them closes the acceptor. */
+/* Accepts connections that wait, up to ACCEPTS_PER_TURN: the rest are there in the next turn still. Stops if
+ * the handler of one of them closes the acceptor. */
 static void
 accept_ready(struct rr_watch *watch, unsigned events)
 {
 	struct tcp_acceptor *acceptor = rr_container(watch, struct tcp_acceptor, watch);
 
 	(void)events;
-	while (accept_one(acceptor) && !acceptor->closed)
+	for (int i = 0; i < ACCEPTS_PER_TURN && accept_one(acceptor) && !acceptor->closed; i++)
 		;
 }
 

@@ -53,9 +53,13 @@ starttls_enter(struct rr_tcp *tcp)
 void
 rr_tcp_starttls_timed_out(struct rr_tcp *tcp)
 {
-	starttls_fail(tcp, -RPCRDMA_ERR_TIMEDOUT,
-		tcp->secure->session ? "the handshake of TLS was not ended in 10 s"
-				     : "the server did not answer in 10 s whether it has TLS");
+	if (tcp->secure->session)
+		starttls_fail(tcp, -RPCRDMA_ERR_TIMEDOUT, "the handshake of TLS was not ended in 10 s");
+	else if (tcp->wants)
+		starttls_fail(
+			tcp, -RPCRDMA_ERR_TIMEDOUT, "the server did not answer in 10 s whether it has TLS");
+	else
+		starttls_fail(tcp, -RPCRDMA_ERR_LIMIT, "too many handshakes of TLS were under way for 10 s");
 }
 
 /* ---- The accepting side ---- */
@@ -68,7 +72,23 @@ starttls_displaced(struct rr_tls_handshake *handshake)
 		"its handshake of TLS made room for another one");
 }
 
-/* Begins the handshake of an accepted connection, whose probe was answered. */
+/* Begins a handshake that is under way now: opens the session, and has the loop report the socket. */
+static void
+starttls_placed(struct rr_tls_handshake *handshake)
+{
+	struct rr_tcp *tcp = rr_container(handshake, struct rr_tcp_secure, handshake)->tcp;
+	struct rpcrdma_engine *engine = tcp->base.engine;
+
+	if (!rr_tcp_secure_open(tcp, engine->config.tls, NULL)) {
+		rr_tcp_fail(tcp, -RPCRDMA_ERR_NOMEM, "%s: no memory for TLS", tcp->base.peer);
+		return;
+	}
+	rr_loop_want(engine->loop, &tcp->watch, RR_READABLE);
+	rr_loop_arm(engine->loop, &tcp->timer, RR_TLS_HANDSHAKE_LIMIT);
+}
+
+/* Asks for a place for the handshake of an accepted connection, whose probe was answered. Until it has one,
+ * nothing is read. */
 static void
 starttls_accept(struct rr_tcp *tcp)
 {
@@ -77,12 +97,10 @@ starttls_accept(struct rr_tcp *tcp)
 	if (!starttls_enter(tcp))
 		return;
 	handshake = &tcp->secure->handshake;
+	handshake->placed = starttls_placed;
 	handshake->displaced = starttls_displaced;
 	memcpy(handshake->host, tcp->base.source.address, sizeof(handshake->host));
-	if (!rr_tls_handshakes_begin(&tcp->base.engine->handshakes, handshake))
-		starttls_fail(tcp, -RPCRDMA_ERR_LIMIT, "its host has too many handshakes of TLS under way");
-	else if (!rr_tcp_secure_open(tcp, tcp->base.engine->config.tls, NULL))
-		rr_tcp_fail(tcp, -RPCRDMA_ERR_NOMEM, "%s: no memory for TLS", tcp->base.peer);
+	rr_tls_handshakes_begin(&tcp->base.engine->handshakes, handshake);
 }
 
 /* Answers the probe with STARTTLS, and begins the handshake. RFC 9289, 4.1: the client sends its ClientHello
@@ -282,8 +300,13 @@ starttls_shake(struct rr_tcp *tcp)
 bool
 rr_tcp_starttls_ready(struct rr_tcp *tcp)
 {
-	bool open = tcp->secure->session ? starttls_shake(tcp) : starttls_answered(tcp);
+	bool open;
 
+	if (rr_tcp_starttls_waits(tcp)) {
+		rr_tcp_fail(tcp, -RPCRDMA_ERR_DISCONNECTED, "%s: the connection was reset", tcp->base.peer);
+		return false;
+	}
+	open = tcp->secure->session ? starttls_shake(tcp) : starttls_answered(tcp);
 	/* The answer STARTTLS is followed by this side's ClientHello at once. */
 	if (!open && rr_tcp_alive(tcp) && tcp->wants && tcp->secure->session && tcp->secure->got > 0) {
 		tcp->secure->got = 0;

@@ -37,7 +37,8 @@ tcp_update(struct rr_tcp *tcp)
 		return;
 	if (tcp->state == RR_TCP_CONNECTING || tcp->blocked)
 		wanted |= RR_WRITABLE;
-	if (rr_tcp_may_read(tcp) || tcp->state == RR_TCP_LINGERING || tcp->state == RR_TCP_SECURING)
+	if (rr_tcp_may_read(tcp) || tcp->state == RR_TCP_LINGERING ||
+		(tcp->state == RR_TCP_SECURING && !rr_tcp_starttls_waits(tcp)))
 		wanted |= RR_READABLE;
 	rr_loop_want(loop, &tcp->watch, wanted);
 	/* In these states the timer bounds the wait for the peer's FIN, see tcp_linger(), and for the

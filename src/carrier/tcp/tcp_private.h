@@ -66,8 +66,9 @@ struct rr_tcp_carriers;
 struct rr_tcp_secure {
 	struct rr_tcp *tcp;
 	struct rr_tls_handshake handshake; /* of the accepting side */
-	struct rr_tls_session *session;    /* NULL: the answer to the probe has not come yet */
-	uint32_t xid, got;                 /* of the probe; octets of its answer that have come */
+	/* NULL: the answer to the probe has not come yet, or there is no place for the handshake yet */
+	struct rr_tls_session *session;
+	uint32_t xid, got; /* of the probe; octets of its answer that have come */
 	uint8_t answer[RR_RECORD_MARK_SIZE + RR_RPC_REPLY_HEADER_MAX + 8];
 };
 
@@ -233,6 +234,12 @@ void rr_tcp_starttls_ask(struct rr_tcp *tcp);
 /* Goes on in the state RR_TCP_SECURING, as the socket is ready. Returns true if the connection is open now;
  * octets of the peer may then be inside of its session already. */
 bool rr_tcp_starttls_ready(struct rr_tcp *tcp);
+/* Tells whether an accepted connection waits for its handshake to be put under way. */
+static inline bool
+rr_tcp_starttls_waits(const struct rr_tcp *tcp)
+{
+	return tcp->state == RR_TCP_SECURING && !tcp->wants && !tcp->secure->session;
+}
 /* Ends a connection that was in the state RR_TCP_SECURING for too long. */
 void rr_tcp_starttls_timed_out(struct rr_tcp *tcp);
 /* Looks at a call that has arrived. Returns true if it has dealt with it: with a probe for TLS, or a call

@@ -324,7 +324,8 @@ endpoint_no_answer(struct rr_iwarp_endpoint *endpoint)
 	rr_iwarp_endpoint_defer(endpoint);
 }
 
-/* Goes on with the handshake of TLS, and has the loop report the socket for what that waits for. */
+/* Goes on with the handshake of TLS, and has the loop report the socket for what that waits for. Of a
+ * handshake that waits until it is put under way, nothing is read. */
 static void
 endpoint_shake(struct rr_iwarp_endpoint *endpoint)
 {
@@ -332,14 +333,16 @@ endpoint_shake(struct rr_iwarp_endpoint *endpoint)
 	endpoint_settle(endpoint);
 	if (endpoint->state == RR_IWARP_ENDPOINT_SECURING)
 		rr_loop_want(endpoint_loop(endpoint), &endpoint->watch,
-			RR_READABLE | (endpoint->full ? RR_WRITABLE : 0));
+			(endpoint->session ? RR_READABLE : 0) | (endpoint->full ? RR_WRITABLE : 0));
 }
 
 /* Called when the handshake of TLS took too long. */
 static void
 endpoint_shaken_too_late(struct rr_iwarp_endpoint *endpoint)
 {
-	rr_iwarp_over(&endpoint->iwarp, -RPCRDMA_ERR_TIMEDOUT, "the handshake of TLS was not ended in 10 s");
+	rr_iwarp_over(&endpoint->iwarp, -RPCRDMA_ERR_TIMEDOUT,
+		endpoint->session ? "the handshake of TLS was not ended in 10 s"
+				  : "too many handshakes of TLS were under way for 10 s");
 	rr_iwarp_endpoint_defer(endpoint);
 }
 

@@ -39,33 +39,48 @@ secure_displaced(struct rr_tls_handshake *handshake)
 		"its handshake of TLS made room for another one");
 }
 
-/* Puts the handshake of a connection that was accepted under way. Returns false if too many of its host
- * are. */
-static bool
+/* Opens the session of TLS. */
+static void
+secure_open(struct rr_iwarp_endpoint *endpoint)
+{
+	struct rr_tls *tls =
+		endpoint->wants ? endpoint->wants->tls : rr_iwarp_fabric(endpoint)->base.config.tls;
+
+	if (rr_tls_open(tls, endpoint->wants, RR_TLS_MPA, rr_tls_socket_receive, &endpoint->fd,
+		    &endpoint->session))
+		secure_fail(endpoint, -RPCRDMA_ERR_NOMEM, "no memory for TLS");
+	rr_loop_arm(secure_loop(endpoint), &endpoint->timer, RR_TLS_HANDSHAKE_LIMIT);
+	rr_iwarp_endpoint_defer(endpoint);
+}
+
+/* Called when the handshake of a connection that was accepted is put under way. */
+static void
+secure_placed(struct rr_tls_handshake *handshake)
+{
+	secure_open(rr_container(handshake, struct rr_iwarp_endpoint, handshake));
+}
+
+/* Asks for a place for the handshake of a connection that was accepted. */
+static void
 secure_admit(struct rr_iwarp_endpoint *endpoint)
 {
 	const struct rr_source source = rr_address_source_of(endpoint->iwarp.base.peer);
 
+	endpoint->handshake.placed = secure_placed;
 	endpoint->handshake.displaced = secure_displaced;
 	memcpy(endpoint->handshake.host, source.address, sizeof(endpoint->handshake.host));
-	return rr_tls_handshakes_begin(
-		rr_iwarp_fabric(endpoint)->base.config.handshakes, &endpoint->handshake);
+	rr_tls_handshakes_begin(rr_iwarp_fabric(endpoint)->base.config.handshakes, &endpoint->handshake);
 }
 
 void
 rr_iwarp_secure_begin(struct rr_iwarp_endpoint *endpoint)
 {
-	struct rr_tls *tls =
-		endpoint->wants ? endpoint->wants->tls : rr_iwarp_fabric(endpoint)->base.config.tls;
-
 	rr_iwarp_endpoint_set_state(endpoint, RR_IWARP_ENDPOINT_SECURING);
 	rr_loop_arm(secure_loop(endpoint), &endpoint->timer, RR_TLS_HANDSHAKE_LIMIT);
-	if (!endpoint->wants && !secure_admit(endpoint))
-		secure_fail(
-			endpoint, -RPCRDMA_ERR_LIMIT, "its host has too many handshakes of TLS under way");
-	else if (rr_tls_open(tls, endpoint->wants, RR_TLS_MPA, rr_tls_socket_receive, &endpoint->fd,
-			 &endpoint->session))
-		secure_fail(endpoint, -RPCRDMA_ERR_NOMEM, "no memory for TLS");
+	if (endpoint->wants)
+		secure_open(endpoint);
+	else
+		secure_admit(endpoint);
 	rr_iwarp_endpoint_defer(endpoint);
 }
 
@@ -145,7 +160,7 @@ rr_iwarp_secure_shake(struct rr_iwarp_endpoint *endpoint)
 	struct rr_text text;
 	int result = 0, sent;
 
-	if (endpoint->iwarp.state == RR_IWARP_OVER)
+	if (endpoint->iwarp.state == RR_IWARP_OVER || !endpoint->session)
 		return;
 	if (endpoint->wants || rr_tls_handshakes_have_turn(rr_iwarp_fabric(endpoint)->base.config.handshakes,
 				       rr_loop_turns(secure_loop(endpoint))))
