@@ -42,6 +42,7 @@ struct rr_auth_call {
 	uint32_t service;
 	void *memory; /* into which unwrap() has put arguments or results */
 	bool apart;   /* unwrap() and protect() are called by a thread of a crew */
+	bool guarded; /* begin() protects the call against changes, at least (struct rr_call) */
 };
 
 /* From so many octets on, wrapping and unwrapping is work for a crew, where a server has one. */
@@ -58,10 +59,10 @@ struct rr_auth_span {
  * functions; what the flavor keeps of them is in the object that struct rr_auth begins, and in contexts.
  */
 struct rr_auth_guard {
-	/* Begins a transmission of a client's call: sets all members of *call but again. A call of the
-	 * program auth->control->program, or of a copy of it for another program's number, makes or destroys
-	 * a context. Returns 0; or RR_AUTH_UNREADY: there is no context yet, and prepare() has one made; or
-	 * an error: there is no context for the call. */
+	/* Begins a transmission of a client's call: sets all members of *call but again and guarded. A call
+	 * of the program auth->control->program, or of a copy of it for another program's number, makes or
+	 * destroys a context. Returns 0; or RR_AUTH_UNREADY: there is no context yet, and prepare() has one
+	 * made; or an error: there is no context for the call. */
 	int (*begin)(
 		const struct rr_auth *auth, const struct rpcrdma_program *program, struct rr_auth_call *call);
 	/* Has a context made, by calls of a client that waits; does nothing if the waiter waits already. The
@@ -121,6 +122,7 @@ struct rr_auth {
 	 * (RR_RPC_CALL_FIXED, RR_RPC_REPLY_FIXED): the credential and the verifiers, with their flavors and
 	 * lengths. */
 	uint32_t call_adds, reply_adds;
+	uint32_t guarded_adds; /* octets more of a reply to a call that is guarded (struct rr_call) */
 	/* Octets that the flavor adds to the replies of servers here, for calls that they accept. */
 	uint32_t answer_adds;
 

@@ -241,6 +241,12 @@ rr_client_latency(const struct rpcrdma_client *client, const struct rpcrdma_prog
 	return NULL;
 }
 
+const struct rr_auth *
+rr_client_auth(const struct rpcrdma_client *client)
+{
+	return client->auth;
+}
+
 uint32_t
 rr_client_reconnects(const struct rpcrdma_client *client)
 {

@@ -49,6 +49,11 @@ struct rr_call {
 	/* Octets of results, marked results not counted: the most, and the least. 0: as the schema has
 	 * them. */
 	uint32_t reply_max, reply_min;
+	/* A flavor that can do so protects the call and its reply against changes, at least. */
+	bool guarded;
+	/* NULL, or the member client of another call of the client: the call goes over the same connection.
+	 */
+	struct rpcrdma_client *over;
 	bool often_large; /* the binding says that results are often as large as allowed (rpc/expect.h) */
 	uint32_t sink_count;
 	/* Marked results are placed there if they come by RDMA Write. */
@@ -126,6 +131,9 @@ const char *rr_client_error(const struct rpcrdma_client *client);
 /* Stores the values that were negotiated for the client's first connection; while that connection is lost,
  * the values that it had. */
 void rr_client_negotiated(const struct rpcrdma_client *client, struct rpcrdma_negotiated *negotiated);
+/* Returns the flavor of the client's calls. */
+const struct rr_auth *rr_client_auth(const struct rpcrdma_client *client);
+
 /* Stores the sums of the counters of all connections of the client, also of those that have ended. */
 void rr_client_counters(const struct rpcrdma_client *client, struct rpcrdma_counters *counters);
 

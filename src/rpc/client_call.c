@@ -269,7 +269,9 @@ void
 rr_client_call(struct rpcrdma_client *client, struct rr_call *call)
 {
 	call->history = call_history_of(client, call);
-	if (client->more_count > 0)
+	if (call->over)
+		client = call->over;
+	else if (client->more_count > 0)
 		client = call_choose_connection(client);
 	client->load++;
 	call->started = rr_loop_now(client->engine->loop);

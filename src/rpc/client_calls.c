@@ -96,7 +96,7 @@ calls_fill(struct rpcrdma_call *call, const struct rpcrdma_call_config *config)
 	call->done = config->done;
 	call->ctx = config->ctx;
 	/* The memory of a call is zeroed, or left by an earlier call: rr_client_call() sets all that is not
-	 * set here, except often_large, which no public call sets. */
+	 * set here, except often_large, guarded and over, which no public call sets. */
 	base->program = config->program;
 	base->proc = config->procedure;
 	base->args = config->args;

@@ -194,7 +194,8 @@ expect_reply(struct rr_call *call, const struct rpcrdma_procedure *procedure)
 	uint32_t *octets = &transaction->reply_max;
 
 	if (!rr_add_u32(encode_results_max(call, procedure), RR_RPC_REPLY_FIXED + client->auth->reply_adds,
-		    octets))
+		    octets) ||
+		(call->guarded && !rr_add_u32(*octets, client->auth->guarded_adds, octets)))
 		return false;
 	for (uint32_t i = 0; i < call->sink_count; i++) {
 		uint32_t length = call->sinks[i].length;

@@ -12,7 +12,7 @@ rr_call_guard(struct rr_call *call)
 
 	if (call->auth_call.context)
 		auth->guard->end(&call->auth_call);
-	call->auth_call = (struct rr_auth_call){ 0 };
+	call->auth_call = (struct rr_auth_call){ .guarded = call->guarded };
 	call->unsealed.size = 0;
 	error = auth->guard->begin(auth, call->program, &call->auth_call);
 	client->places = !call->auth_call.wraps;

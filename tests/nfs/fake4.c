@@ -129,6 +129,14 @@ fake4_sequence(struct fake4 *fake, const nfs_argop4 *op, nfs_resop4 *res)
 }
 
 static nfsstat4
+fake4_bind(struct fake4 *fake, const nfs_argop4 *op, nfs_resop4 *res)
+{
+	(void)fake;
+	res->u.opbind_conn_to_session.u.bctsr_resok4.bctsr_dir = CDFS4_FORE;
+	return op->u.opbind_conn_to_session.bctsa_dir == CDFC4_FORE ? NFS4_OK : NFS4ERR_INVAL;
+}
+
+static nfsstat4
 fake4_complete(struct fake4 *fake, const nfs_argop4 *op, nfs_resop4 *res)
 {
 	(void)op, (void)res;
@@ -290,6 +298,7 @@ fake4_get_xattr(struct fake4 *fake, const nfs_argop4 *op, nfs_resop4 *res)
 static fake4_operation *const fake4_operations[FAKE4_OPS] = {
 	[OP_EXCHANGE_ID] = fake4_exchange,
 	[OP_CREATE_SESSION] = fake4_create_session,
+	[OP_BIND_CONN_TO_SESSION] = fake4_bind,
 	[OP_SEQUENCE] = fake4_sequence,
 	[OP_RECLAIM_COMPLETE] = fake4_complete,
 	[OP_LOOKUP] = fake4_lookup,

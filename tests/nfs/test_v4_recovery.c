@@ -29,7 +29,7 @@ static void
 a_lost_session_is_made_again(void **state)
 {
 	static const nfsstat4 losses[] = { NFS4ERR_BADSESSION, NFS4ERR_DEADSESSION, NFS4ERR_BADSLOT,
-		NFS4ERR_SEQ_FALSE_RETRY, NFS4ERR_CONN_NOT_BOUND_TO_SESSION };
+		NFS4ERR_SEQ_FALSE_RETRY };
 
 	(void)state;
 	reader4_open();
@@ -40,6 +40,19 @@ a_lost_session_is_made_again(void **state)
 	}
 	assert_int_equal(reader.fake->calls[OP_EXCHANGE_ID], 1);
 	assert_int_equal(reader.fake->calls[OP_OPEN], 1);
+}
+
+/* RFC 8881, 2.10.11.3: the session goes on over a connection that was bound to it; where the server refuses
+ * that, another session is made. */
+static void
+a_connection_is_bound_to_the_session(void **state)
+{
+	(void)state;
+	reader4_open();
+	fake4_refuse(reader.fake, OP_SEQUENCE, NFS4ERR_CONN_NOT_BOUND_TO_SESSION, 3);
+	reader4_assert_whole();
+	assert_int_equal(reader.fake->calls[OP_BIND_CONN_TO_SESSION], 3);
+	assert_int_equal(reader.fake->calls[OP_CREATE_SESSION], 1);
 }
 
 /* RFC 8881, 2.10.6.2: "implementations MAY return NFS4ERR_MISORDERED" to a retry of a call that is under
@@ -477,6 +490,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_server_that_is_silent_at_the_end_is_left_in_time),
 		TEST(a_lost_session_is_made_again),
+		TEST(a_connection_is_bound_to_the_session),
 		TEST(a_call_that_is_out_of_order_is_sent_again_before_the_session_is_given_up),
 		TEST(open_files_are_reclaimed_after_a_restart),
 		TEST(what_cannot_be_reclaimed_is_opened_again),

@@ -5,7 +5,6 @@ somebody on the way who changes its answers: whose are not signed, lie about len
 with an error that says so, within bounded memory."""
 import os
 import resource
-import socket
 import struct
 import subprocess
 import sys
@@ -14,129 +13,13 @@ import threading
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import realm
+from between import CONTINUE_INIT, CONTINUE_NEEDED, INIT, Between
 from tap import Server, Tap, free_port
 
 TOOL = os.path.abspath(sys.argv[1])
-RPCSEC_GSS = 6
-INIT, CONTINUE_INIT, DESTROY = 1, 2, 3
-CONTINUE_NEEDED = 1
 MEMORY = 200 << 20  # octets; the client of an honest server needs less than a quarter
 FLAVORS = ("krb5", "krb5i", "krb5p")
 tap = Tap()
-
-
-def padded(octets):
-    return octets + bytes(-len(octets) % 4)
-
-
-def opaque(octets):
-    return struct.pack(">I", len(octets)) + padded(octets)
-
-
-def take(octets, at):
-    """The opaque at that place, and the place behind it."""
-    size, = struct.unpack_from(">I", octets, at)
-    return octets[at + 4:at + 4 + size], at + 4 + (size + 3 & ~3)
-
-
-def receive(stream, size):
-    octets = b""
-    while len(octets) < size:
-        more = stream.recv(size - len(octets))
-        if not more:
-            raise ConnectionError
-        octets += more
-    return octets
-
-
-def record(stream):
-    octets, last = b"", False
-    while not last:
-        mark, = struct.unpack(">I", receive(stream, 4))
-        last = mark >> 31
-        octets += receive(stream, mark & 0x7fffffff)
-    return octets
-
-
-class Call:
-    """What a call says of its credential. gss: the procedure of RPCSEC_GSS; None: the call has another flavor."""
-
-    def __init__(self, octets):
-        self.gss = None
-        if struct.unpack_from(">I", octets, 24)[0] == RPCSEC_GSS:
-            _, self.gss, self.number, self.service = struct.unpack_from(">IIII", octets, 32)
-
-
-class Answer:
-    """An accepted answer, in parts that may be changed: the flavor and the verifier, and what follows it."""
-
-    def __init__(self, octets):
-        self.front = octets[:12]
-        self.flavor, = struct.unpack_from(">I", octets, 12)
-        self.verifier, at = take(octets, 16)
-        self.rest = octets[at:]
-
-    def octets(self):
-        return self.front + struct.pack(">I", self.flavor) + opaque(self.verifier) + self.rest
-
-    def made(self, change):
-        """Changes the answer to an INIT: handle, major, minor, window, token."""
-        handle, at = take(self.rest, 4)
-        numbers = struct.unpack_from(">III", self.rest, at)
-        token, _ = take(self.rest, at + 12)
-        handle, numbers, token = change(handle, numbers, token)
-        self.rest = self.rest[:4] + opaque(handle) + struct.pack(">III", *numbers) + opaque(token)
-
-
-class Between:
-    """Listens in front of a server, and has change(call, answer) change its answers: returns the octets to send, or None for none."""
-
-    def __init__(self, port, change):
-        self.to, self.change, self.changed = port, change, 0
-        self.listener = socket.create_server(("127.0.0.1", 0))
-        self.port = self.listener.getsockname()[1]
-        threading.Thread(target=self.accept, daemon=True).start()
-
-    def accept(self):
-        while True:
-            try:
-                client, _ = self.listener.accept()
-            except OSError:
-                return
-            threading.Thread(target=self.serve, args=(client,), daemon=True).start()
-
-    def serve(self, client):
-        server = socket.create_connection(("127.0.0.1", self.to))
-        try:
-            while True:
-                call = record(client)
-                server.sendall(struct.pack(">I", len(call) | 1 << 31) + call)
-                what = Call(call)
-                if what.gss == DESTROY:
-                    continue  # nobody waits for its answer
-                answer = self.answered(what, record(server))
-                if answer is not None:
-                    client.sendall(struct.pack(">I", len(answer) | 1 << 31) + answer)
-        except OSError:
-            pass
-        finally:
-            client.close()
-            server.close()
-
-    def answered(self, call, octets):
-        if call.gss is None or struct.unpack_from(">I", octets, 8)[0] != 0:
-            return octets
-        answer = Answer(octets)
-        changed = self.change(call, answer)
-        octets = answer.octets() if changed is True else octets if changed is False else changed
-        self.changed += changed is not False
-        return octets
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *error):
-        self.listener.close()
 
 
 def of_data(change):

@@ -75,6 +75,8 @@ client_measure(struct rr_gss_client *gss)
 	gss->auth.call_adds = RR_AUTH_FIXED + RR_GSS_CRED_FIXED + held->handle_length +
 			      rr_pad(held->handle_length) + verifier + adds;
 	gss->auth.reply_adds = verifier + adds;
+	gss->auth.guarded_adds =
+		gss->service == RR_GSS_SVC_NONE ? rr_gss_body_adds(held->keys, RR_GSS_SVC_INTEGRITY) : 0;
 }
 
 /* Makes the context that was made that of new calls, if the server has proved that it has the same keys. RFC

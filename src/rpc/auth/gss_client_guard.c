@@ -99,7 +99,8 @@ guard_begin(const struct rr_auth *auth, const struct rpcrdma_program *program, s
 	}
 	if (!gss->current || rr_gss_held_is_full(gss->current))
 		return RR_AUTH_UNREADY;
-	guard_hold(call, gss->current, gss->service);
+	guard_hold(call, gss->current,
+		call->guarded && gss->service == RR_GSS_SVC_NONE ? RR_GSS_SVC_INTEGRITY : gss->service);
 	return 0;
 }
 

@@ -146,13 +146,15 @@ association_channels(const struct rr_nfs4_session *session, channel_dir_from_cli
 
 /* Returns the session with this ID; NULL if there is no such session, or if the caller may not bind a
  * connection to it: callbacks go to the client alone. A connection that SEQUENCE has bound may come from any
- * address. */
+ * address, and so does one of a client that has SP4_MACH_CRED. */
 static struct rr_nfs4_session *
 association_session(const struct rr_nfs4_sessions *sessions, const struct rr_caller *caller,
 	const struct rr_nfs4_conn *conn, const sessionid4 id)
 {
 	struct rr_nfs4_session *session = rr_nfs4_session_find(sessions, id);
 
+	if (session && session->client->machine)
+		return rr_nfs4_client_may_manage(session->client, caller) ? session : NULL;
 	if (!session || rr_nfs4_client_is_of(session->client, caller, &conn->origin))
 		return session;
 	return rr_nfs4_bound(session, conn) && rr_nfs4_client_may_manage(session->client, caller) ? session

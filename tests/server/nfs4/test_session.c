@@ -663,6 +663,34 @@ a_connection_that_is_not_bound_is_not_called_bound(void **state)
 	assert_int_equal(rr_nfs4_bound(session, &world->other), RR_NFS4_FORE | RR_NFS4_BACK);
 }
 
+/* 15.1.11.6: NFS4ERR_CONN_NOT_BOUND_TO_SESSION, "where the client specified that connection association was
+ * to be enforced with SP4_MACH_CRED": no call counts over a connection that the machine has not bound itself,
+ * from whatever address it comes. */
+static void
+a_protected_session_takes_connections_that_were_bound(void **state)
+{
+	static const struct rr_caller machine = { RR_AUTH_SYS, RR_CALLER_INTEGRITY, .named = true };
+	struct world *world = *state;
+	const struct ask first = { .sequence = 1 };
+	BIND_CONN_TO_SESSION4args bind = { .bctsa_dir = CDFC4_FORE };
+	BIND_CONN_TO_SESSION4res bound;
+	struct rr_nfs4_turn turn;
+
+	assert_int_equal(create(world, 1), NFS4_OK);
+	memcpy(bind.bctsa_sessid, world->created.u.csr_resok4.csr_sessionid, sizeof(bind.bctsa_sessid));
+	world->client->machine = true;
+	assert_int_equal(
+		sequence_over(world, &first, &world->stranger, &turn), NFS4ERR_CONN_NOT_BOUND_TO_SESSION);
+	rr_nfs4_bind_conn_to_session(&world->tables.sessions, &owner, &world->stranger, &bind, &bound);
+	assert_int_not_equal(bound.bctsr_status, NFS4_OK);
+	assert_int_equal(
+		sequence_over(world, &first, &world->stranger, &turn), NFS4ERR_CONN_NOT_BOUND_TO_SESSION);
+	rr_nfs4_bind_conn_to_session(&world->tables.sessions, &machine, &world->stranger, &bind, &bound);
+	assert_int_equal(bound.bctsr_status, NFS4_OK);
+	assert_int_equal(sequence_over(world, &first, &world->stranger, &turn), NFS4_OK);
+	rr_nfs4_sequence_end(&turn, NULL, 0);
+}
+
 int
 main(void)
 {
@@ -671,6 +699,7 @@ main(void)
 		TEST(create_session_has_a_reply_cache_of_one_slot),
 		TEST(nobody_else_gets_a_session_of_the_client),
 		TEST(a_client_that_proves_itself_may_come_from_another_address),
+		TEST(a_protected_session_takes_connections_that_were_bound),
 		TEST(the_name_of_an_owner_is_no_proof),
 		TEST(another_principal_cannot_take_the_place_of_a_confirmed_client),
 		TEST(no_identifier_can_be_guessed_from_another),

@@ -193,6 +193,11 @@ rr_nfs4_sequence_begin(
 	*turn = (struct rr_nfs4_turn){ 0 };
 	if (!session)
 		return NFS4ERR_BADSESSION;
+	/* RFC 8881, 15.1.11.6: "A Sequence operation was sent on a connection that has not been associated
+	 * with the specified session, where the client specified that connection association was to be
+	 * enforced with SP4_MACH_CRED or SP4_SSV state protection." */
+	if (session->client->machine && rr_nfs4_bound(session, call->conn) == 0)
+		return NFS4ERR_CONN_NOT_BOUND_TO_SESSION;
 	status = slot_check_call(session, call);
 	if (status == NFS4_OK)
 		status = slot_begin(session, call, turn);

@@ -112,6 +112,7 @@ rr_v4_send(struct rr_v4_slot *slot, void (*done)(struct rr_call *call, int error
 		.result = &slot->result,
 		.arena = rpcrdma_arena(slot->arena, sizeof(slot->arena)),
 		.user = slot->outer ? slot->outer->user : NULL,
+		.guarded = slot->work->alone || v4->guards_all,
 		.done = done,
 		.ctx = slot,
 	};

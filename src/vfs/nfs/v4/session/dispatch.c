@@ -169,6 +169,8 @@ rr_v4_slot_later(struct rr_timer *timer)
 
 	if (slot->generation == slot->v4->generation && slot->v4->state == RR_V4_READY)
 		rr_v4_send(slot, dispatch_done);
+	else if (slot->generation == slot->v4->generation && slot->v4->state == RR_V4_BINDING)
+		rr_loop_arm(slot->v4->loop, &slot->later, DISPATCH_PAUSE);
 	else
 		dispatch_again(slot, NFS4ERR_DELAY);
 }
@@ -198,6 +200,15 @@ dispatch_refused(struct rr_v4_slot *slot, nfsstat4 status)
 	/* If the generations differ, the call was sent in a session that is gone, with its sequence IDs. */
 	if (slot->generation == v4->generation)
 		v4->sequence[slot->number]--;
+	/* The call goes on in its slot, over the connection as it is bound then: the server may have executed
+	 * it already, and has the answer there. */
+	if (status == NFS4ERR_CONN_NOT_BOUND_TO_SESSION && slot->generation == v4->generation &&
+		(v4->state == RR_V4_READY || v4->state == RR_V4_BINDING)) {
+		rr_loop_arm(v4->loop, &slot->later, v4->state == RR_V4_BINDING ? DISPATCH_PAUSE : 0);
+		v4->unbound = v4->state == RR_V4_BINDING ? v4->unbound : slot->call.client;
+		dispatch_session_event(v4, RR_V4_UNBOUND);
+		return;
+	}
 	if (dispatch_may_come(slot, status)) {
 		rr_loop_arm(v4->loop, &slot->later, DISPATCH_PAUSE);
 		return;

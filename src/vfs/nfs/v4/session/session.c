@@ -67,7 +67,8 @@ static const struct session_state {
 	[RR_V4_COMPLETING] = { .work = &rr_v4_complete_step,
 		.lenient = true,
 		.after = { [RR_V4_OK] = RR_V4_READY, BACK } },
-	[RR_V4_READY] = { .after = { [RR_V4_LEAVE] = RR_V4_CLOSING, BACK } },
+	[RR_V4_READY] = { .after = { [RR_V4_LEAVE] = RR_V4_CLOSING, [RR_V4_UNBOUND] = RR_V4_BINDING, BACK } },
+	[RR_V4_BINDING] = { .work = &rr_v4_bind_step, .after = { [RR_V4_OK] = RR_V4_READY, BACK } },
 	[RR_V4_CLOSING] = { .work = &rr_v4_close_step,
 		.next = session_next_to_close,
 		.over = session_close_over,
@@ -152,7 +153,8 @@ session_enter(struct rr_v4 *v4, enum rr_v4_state state)
 		session_end_calls(v4);
 	else if (state == RR_V4_READY)
 		rr_v4_pump(v4);
-	else if ((state == RR_V4_EXCHANGING || state == RR_V4_CREATING) && ++v4->fruitless > RR_V4_SESSIONS)
+	else if ((state == RR_V4_EXCHANGING || state == RR_V4_CREATING || state == RR_V4_BINDING) &&
+		 ++v4->fruitless > RR_V4_SESSIONS)
 		session_fail(v4, rr_fail(&v4->text, -RPCRDMA_ERR_PEER,
 					 "the server ends each session as soon as it is made"));
 	else
@@ -211,6 +213,16 @@ session_refused(struct rr_v4 *v4, nfsstat4 status)
 	if (status == NFS4ERR_MINOR_VERS_MISMATCH) {
 		session_fail(v4, rr_fail(&v4->text, -RPCRDMA_ERR_PROG_MISMATCH,
 					 "the server does not speak NFS version 4.%u", v4->config.minor));
+		return;
+	}
+	/* A server need not have SP4_MACH_CRED; what it says then differs. */
+	if (v4->state == RR_V4_EXCHANGING && v4->asks_machine && status != NFS4ERR_DELAY) {
+		v4->bare = true;
+		session_send(v4);
+		return;
+	}
+	if (v4->state == RR_V4_BINDING) {
+		rr_v4_event(v4, RR_V4_LOST);
 		return;
 	}
 	/* RFC 8881, 18.36.3: where CREATE_SESSION returns a wrong sequence ID, the client ID is out of

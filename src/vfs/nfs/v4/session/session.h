@@ -40,6 +40,7 @@ enum rr_v4_state {
 	RR_V4_RECLAIMING, /* OPEN, for each file that was open when the server restarted */
 	RR_V4_COMPLETING, /* RECLAIM_COMPLETE */
 	RR_V4_READY,      /* none: the session is in use by calls */
+	RR_V4_BINDING,    /* BIND_CONN_TO_SESSION, for another connection */
 	RR_V4_CLOSING,    /* CLOSE, for each open file */
 	RR_V4_DESTROYING, /* DESTROY_SESSION */
 	RR_V4_FORGETTING, /* DESTROY_CLIENTID */
@@ -61,7 +62,11 @@ struct rr_v4 {
 	verifier4 verifier;
 	clientid4 clientid;
 	struct rr_v4_server server;
-	sequenceid4 create_sequence; /* of the next CREATE_SESSION */
+	/* SP4_MACH_CRED: the client has asked for it; the server has refused; the server wants more
+	 * operations protected than those without a SEQUENCE. */
+	bool asks_machine, bare, guards_all;
+	struct rpcrdma_client *unbound; /* the member client of a call whose connection is to be bound */
+	sequenceid4 create_sequence;    /* of the next CREATE_SESSION */
 	sessionid4 session;
 	uint32_t generation, fruitless; /* sessions made so far; attempts since the last success */
 	uint32_t slots, request_max, reply_max, operations; /* of the session; operations of a COMPOUND */
@@ -134,14 +139,24 @@ void rr_v4_close_idle(struct rr_v4 *v4, uint32_t keep, uint64_t before);
 
 /* ---- steps.c: the COMPOUNDs that make and end a session ---- */
 
-extern const struct rr_v4_work rr_v4_exchange_step, rr_v4_create_step, rr_v4_reclaim_step,
+extern const struct rr_v4_work rr_v4_exchange_step, rr_v4_create_step, rr_v4_bind_step, rr_v4_reclaim_step,
 	rr_v4_complete_step, rr_v4_close_step, rr_v4_destroy_step, rr_v4_forget_step;
 
 /* ---- session.c ---- */
 
 /* The events of a session: a call needs it; the work of the state is done; the session is lost; the server
- * has forgotten the client ID, or all opens; this client leaves the server; the work has failed. */
-enum rr_v4_event { RR_V4_START, RR_V4_OK, RR_V4_LOST, RR_V4_STALE, RR_V4_LEAVE, RR_V4_FAILED, RR_V4_EVENTS };
+ * has forgotten the client ID, or all opens; the connection is not bound to the session; this client leaves
+ * the server; the work has failed. */
+enum rr_v4_event {
+	RR_V4_START,
+	RR_V4_OK,
+	RR_V4_LOST,
+	RR_V4_STALE,
+	RR_V4_UNBOUND,
+	RR_V4_LEAVE,
+	RR_V4_FAILED,
+	RR_V4_EVENTS
+};
 
 /* Notes how long the lease lasts, if that is among the attributes that the server sent. */
 void rr_v4_note_lease(struct rr_v4 *v4, const struct rr_attr_values *values);

@@ -15,6 +15,39 @@ enum {
 	SESSION_BACK = 4096
 };
 
+/* The operations without a SEQUENCE, which manage the client and its sessions. RFC 8881, 18.35.3: "Typically,
+ * the first list of operations includes EXCHANGE_ID, CREATE_SESSION, DELEGPURGE, DESTROY_SESSION,
+ * BIND_CONN_TO_SESSION, and DESTROY_CLIENTID." */
+static uint32_t steps_enforced[] = { 0,
+	1u << (OP_EXCHANGE_ID - 32) | 1u << (OP_CREATE_SESSION - 32) | 1u << (OP_DESTROY_SESSION - 32) |
+		1u << (OP_BIND_CONN_TO_SESSION - 32) | 1u << (OP_DESTROY_CLIENTID - 32) };
+
+/* Asks for SP4_MACH_CRED where the calls have a principal that proves itself: nobody else then ends the state
+ * of this client. RFC 8881, 2.10.8.3: "The client is used by a single user, and so the client ID and its
+ * sessions are used by just that user." That principal is the machine's here. */
+static void
+steps_protect(struct rr_v4 *v4, state_protect4_a *protect)
+{
+	v4->asks_machine = !v4->bare && rr_client_auth(v4->config.client)->flavor == RR_RPCSEC_GSS;
+	protect->spa_how = v4->asks_machine ? SP4_MACH_CRED : SP4_NONE;
+	if (v4->asks_machine)
+		protect->u.spa_mach_ops.spo_must_enforce = (bitmap4){ 2, steps_enforced };
+}
+
+/* RFC 8881, 18.35.3: "the operations for which the server will require SP4_MACH_CRED": if there are others
+ * than those that were asked for, all calls are protected. */
+static void
+steps_note_protection(struct rr_v4 *v4, const state_protect4_r *protect)
+{
+	const bitmap4 *enforced = &protect->u.spr_mach_ops.spo_must_enforce;
+
+	v4->guards_all = false;
+	if (protect->spr_how != SP4_MACH_CRED)
+		return;
+	for (uint32_t i = 0; i < enforced->count; i++)
+		v4->guards_all |= (enforced->values[i] & ~(i < 2 ? steps_enforced[i] : 0)) != 0;
+}
+
 /* Builds EXCHANGE_ID, by which the server gives the client its client ID. */
 static void
 steps_exchange_build(struct rr_v4_slot *slot)
@@ -26,6 +59,7 @@ steps_exchange_build(struct rr_v4_slot *slot)
 	memcpy(args->eia_clientowner.co_verifier, v4->verifier, sizeof(v4->verifier));
 	args->eia_clientowner.co_ownerid = (struct rpcrdma_bytes){ v4->owner, v4->owner_length };
 	args->eia_flags = EXCHGID4_FLAG_USE_NON_PNFS;
+	steps_protect(v4, &args->eia_state_protect);
 }
 
 /* Copies at most NFS4_OPAQUE_LIMIT octets of bytes into kept. Returns how many octets were copied. */
@@ -56,6 +90,7 @@ steps_exchange_take(struct rr_v4_slot *slot)
 			v4->config.forgotten(v4->config.keeper);
 	}
 	v4->clientid = ok->eir_clientid;
+	steps_note_protection(v4, &ok->eir_state_protect);
 	v4->server.major_length = steps_keep(v4->server.major, ok->eir_server_owner.so_major_id);
 	v4->server.scope_length = steps_keep(v4->server.scope, ok->eir_server_scope);
 	return 0;
@@ -120,6 +155,21 @@ steps_create_take(struct rr_v4_slot *slot)
 	return 0;
 }
 
+/* RFC 8881, 2.10.11.3: "If the client wants to use additional connections for the fore channel, then it needs
+ * to call BIND_CONN_TO_SESSION if it specified SP4_SSV or SP4_MACH_CRED state protection when the client ID
+ * was created." */
+static void
+steps_bind_build(struct rr_v4_slot *slot)
+{
+	BIND_CONN_TO_SESSION4args *args =
+		&rr_v4_op(slot, OP_BIND_CONN_TO_SESSION, XDR_MAX_BIND_CONN_TO_SESSION4res)
+			 ->u.opbind_conn_to_session;
+
+	slot->call.over = slot->v4->unbound;
+	memcpy(args->bctsa_sessid, slot->v4->session, sizeof(args->bctsa_sessid));
+	args->bctsa_dir = CDFC4_FORE;
+}
+
 static void
 steps_complete_build(struct rr_v4_slot *slot)
 {
@@ -145,6 +195,9 @@ const struct rr_v4_work rr_v4_exchange_step = {
 };
 const struct rr_v4_work rr_v4_create_step = {
 	.build = steps_create_build, .take = steps_create_take, .alone = true
+};
+const struct rr_v4_work rr_v4_bind_step = {
+	.build = steps_bind_build, .take = rr_v4_nothing_take, .alone = true
 };
 const struct rr_v4_work rr_v4_reclaim_step = {
 	.build = rr_v4_open_build, .take = rr_v4_opened, .changes = true
