@@ -6,7 +6,6 @@ import json
 import os
 import socket
 import stat
-import struct
 import subprocess
 import sys
 import tempfile
@@ -208,44 +207,6 @@ def special(work, server):
           "a device cannot be made there" in result.stderr and not os.listdir(f"{served}/open"), result)
 
 
-def access_list(*entries):
-    """An access list as Linux has it in an extended attribute: entries of tag, rights and number."""
-    return struct.pack("<I", 2) + b"".join(struct.pack("<HHI", *entry) for entry in entries)
-
-
-NOBODY = 0xffffffff
-# The user of the file, user 1234, the group (which may read alone), the mask, and others.
-LIST = access_list((1, 7, NOBODY), (2, 7, 1234), (4, 5, NOBODY), (0x10, 6, NOBODY), (0x20, 0, NOBODY))
-DEFAULT = "system.posix_acl_default"
-ACCESS = "system.posix_acl_access"
-
-
-def access_lists(work, server):
-    """An access list is not kept, which is said, and its mask does not become the right of the group."""
-    top = f"{work}/lists"
-    os.makedirs(f"{top}/listed")
-    os.makedirs(f"{top}/default")
-    for name, size in (("small", 10), ("large", 300000), ("plain", 10)):
-        write(f"{top}/{name}", b"x" * size, 0o664)
-    try:
-        for name in ("listed", "small", "large"):
-            os.setxattr(f"{top}/{name}", ACCESS, LIST)
-        os.setxattr(f"{top}/default", DEFAULT, LIST)
-    except OSError as error:
-        tap.skip("access lists", f"the file system has none: {error}")
-        return
-    want = {"listed": 0o740, "small": 0o740, "large": 0o740, "plain": 0o664}
-    for command in (("cp", "-a"), ("sync",), ("sync",), ("cp", "-a")):
-        result = run(*command, top, f"{server.url}lists")
-        found = {name: stat.S_IMODE(os.stat(f"{work}/served/lists/{name}").st_mode) for name in want}
-        check(f"{command[0]}: the group gets what its entry and the mask allow", found == want and result.returncode == 0, result, found)
-        check("one line says that access lists are not kept", result.stderr.count("ACL") == 1 and ": 4 of" in result.stderr, result)
-        if command[0] == "cp":
-            subprocess.run(["rm", "-r", f"{work}/served/lists"], check=True)
-    result = run("cp", "-r", f"{top}/plain", server.url)
-    check("nothing is said where there is no access list", "ACL" not in result.stderr, result)
-
-
 def main():
     os.umask(0o022)
     with tempfile.TemporaryDirectory() as work:
@@ -256,7 +217,6 @@ def main():
             directions(work, server, xattrs)
             without(work, server)
             special(work, server)
-            access_lists(work, server)
         strangers(work, xattrs)
     tap.end()
 

@@ -105,6 +105,36 @@ rr_cp_archive_note(
 }
 
 int
+rr_cp_lists_read(struct rr_cp *cp, const struct rr_directory *object, struct rr_info *info)
+{
+	(void)cp, (void)object, (void)info;
+	return 0;
+}
+
+int
+rr_cp_lists_write(
+	struct rr_cp *cp, const struct rr_directory *object, const struct rr_info *info, bool may_have)
+{
+	(void)cp, (void)object, (void)info, (void)may_have;
+	return 0;
+}
+
+int
+rr_cp_lists_enter(struct rr_cp *cp, const struct rr_directory *object, bool made)
+{
+	(void)cp, (void)object, (void)made;
+	return 0;
+}
+
+bool
+rr_cp_lists_differ_here(struct rr_cp *cp, const struct rr_directory *from, struct rr_info *info,
+	const struct rr_directory *to, const struct rr_info *there)
+{
+	(void)cp, (void)from, (void)info, (void)to, (void)there;
+	return false;
+}
+
+int
 rr_cp_archive_xattrs(struct rr_cp *cp, const struct rr_directory *from, const struct rr_directory *to)
 {
 	(void)cp;

@@ -215,7 +215,7 @@ cp_warn_of_lists(const struct rr_cp *cp)
 {
 	if (cp->listed > 0)
 		rr_tool_warn(cp->tool,
-			"access lists (ACLs) are not kept: %" PRIu64
+			"access lists (ACLs) are not kept where the destination takes none: %" PRIu64
 			" of the files and directories have one, and "
 			"their copies give the group no more than that allows",
 			cp->listed);

@@ -74,6 +74,9 @@ struct rr_cp {
 	int64_t times_unit;     /* ns: in which the file system times_fsid keeps times; 0: not known */
 	struct rpcrdma_nfs_filesystem times_fsid; /* of the destination */
 	uint64_t listed;                          /* with -a: objects whose access list is not kept */
+	struct rr_cp_lists lists; /* with -a: those of the source; memory for lists.c, as the next */
+	struct rr_cp_lists lists_there;
+	bool inherits; /* with -a: what is made in the directory that is copied to now gets an access list */
 	uint64_t unowned;        /* with -a: objects whose owner or group is a name that nobody has here */
 	bool no_xattrs;          /* the destination takes no extended attributes */
 	char xattr_names[65536]; /* memory for archive.c */
@@ -172,6 +175,30 @@ void rr_cp_say_done_in(struct rr_cp *cp, const char *action, size_t length, cons
 bool rr_cp_same_attributes(struct rr_cp *cp, const struct rr_directory *to, const struct rr_info *info,
 	const struct rr_info *there);
 
+/* lists.c: access lists, with -a or -p; without, these functions do nothing. */
+
+/* Reads the lists of an object of the source, whose fd or handle is set, for rr_cp_lists_write(). Sets
+ * info->listed and, in info->mode, the rights that the group really has. Returns 0; -1 after an error, which
+ * was reported. */
+int rr_cp_lists_read(struct rr_cp *cp, const struct rr_directory *object, struct rr_info *info);
+/* Does the same for a file that is not open. */
+int rr_cp_lists_open(struct rr_cp *cp, const struct rr_cp_pair *pair, struct rr_info *info);
+/* Gives a copy, which has the mode of info, the lists that were read. may_have: it may have lists that are to
+ * be taken away. Returns 0, also if the destination takes no lists, which is counted; -1 after an error,
+ * which was reported. */
+int rr_cp_lists_write(
+	struct rr_cp *cp, const struct rr_directory *object, const struct rr_info *info, bool may_have);
+/* Called for a directory that is copied to, before its contents: finds out whether it gives them lists. Of
+ * one that was made, takes the lists away that it was given itself. Returns as above. */
+int rr_cp_lists_enter(struct rr_cp *cp, const struct rr_directory *object, bool made);
+/* Tell whether the lists of a file, or of an open directory, differ from those of the copy `there`. Those of
+ * a file are looked at if one of the two is known to have a list, or the rights of their groups differ, or
+ * with --checksum. Sets info->listed and info->mode as rr_cp_lists_read() does. */
+bool rr_cp_lists_differ(
+	struct rr_cp *cp, const struct rr_cp_pair *pair, struct rr_info *info, const struct rr_info *there);
+bool rr_cp_lists_differ_here(struct rr_cp *cp, const struct rr_directory *from, struct rr_info *info,
+	const struct rr_directory *to, const struct rr_info *there);
+
 /* there.c: the list of a directory of a server that is copied to. The members belong to there.c; only
  * rr_cp_sync_remove() reads the list. */
 struct rr_cp_there {
@@ -233,16 +260,16 @@ bool rr_cp_is_kept(struct rr_cp *cp, const struct rr_cp_pair *pair);
 bool rr_cp_same(struct rr_cp *cp, const struct rr_cp_pair *pair);
 
 /* tree.c: called for a directory `there` that the destination had before the copy, and which is open as
- * `into`. If attributes are kept
- * (cp->archive) and differ from those of the source, counts the directory as copied, and in a dry run prints
- * the action. Sets no attributes: rr_cp_directory_end() does that later. */
-void rr_cp_directory_there(struct rr_cp *cp, const struct rr_directory *into, const struct rr_info *info,
-	const struct rr_info *there);
+ * `into`; that of the source is open as `from`. If attributes are kept (cp->archive) and differ from those of
+ * the source, counts the directory as copied, and in a dry run prints the action. Sets no attributes:
+ * rr_cp_directory_end() does that later. */
+void rr_cp_directory_there(struct rr_cp *cp, const struct rr_directory *from, const struct rr_directory *into,
+	const struct rr_info *info, const struct rr_info *there);
 
-/* tree.c: gives the copy of a directory its extended attributes, mode and times, after its entries were
- * copied. */
+/* tree.c: gives the copy of a directory its extended attributes, mode, times and access lists, after its
+ * entries were copied. made: this copy has made it. */
 void rr_cp_directory_end(struct rr_cp *cp, const struct rr_directory *from, const struct rr_directory *to,
-	const struct rr_info *info);
+	const struct rr_info *info, bool made);
 
 /* tree.c: copies a directory with all that is in it. The parameters are those of rr_cp_entry(). */
 void rr_cp_directory(struct rr_cp *cp, struct rr_directory *from, const char *name,

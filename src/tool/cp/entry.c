@@ -91,7 +91,9 @@ rr_cp_entry(struct rr_cp *cp, struct rr_directory *from, const char *name, const
 		entry_skip(cp, info);
 		return;
 	}
-	cp->listed += cp->preserve && info->listed;
+	/* Only those of files and directories are kept. */
+	cp->listed +=
+		cp->preserve && info->listed && info->kind != RR_KIND_FILE && info->kind != RR_KIND_DIRECTORY;
 	cp->unowned += cp->archive && !rr_cp_is_owned(info);
 	switch (info->kind) {
 	case RR_KIND_FILE: entry_copy_file(cp, &pair); break;

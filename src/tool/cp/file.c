@@ -187,15 +187,21 @@ file_copy_xattrs(const struct file_copying *copying)
 		&(struct rr_directory){ .fd = target->fd, .handle = target->handle });
 }
 
-/* Sets mode and times of the target, which has all its data. Returns 0; -1 after an error, which was
- * reported. */
+/* Sets mode, times and access lists of the target, which has all its data. Returns 0; -1 after an error,
+ * which was reported. */
 static int
 file_finish(struct file_copying *copying)
 {
 	struct rr_side *to = &copying->cp->to;
+	struct rr_file *target = &copying->target;
 
-	if (to->ops->finish(&copying->target, &copying->info) < 0)
+	if (to->ops->finish(target, &copying->info) < 0)
 		return rr_cp_fail(copying->cp, to);
+	if (!copying->source.stream && !target->stream &&
+		rr_cp_lists_write(copying->cp,
+			&(struct rr_directory){ .fd = target->fd, .handle = target->handle }, &copying->info,
+			target->in_place || copying->cp->inherits || copying->cp->depth == 0) < 0)
+		return -1;
 	rr_cp_times_check(copying->cp, &copying->info);
 	return 0;
 }
@@ -374,7 +380,11 @@ file_describe_source(struct file_copying *copying)
 	else if (cp->from.ops->describe(&copying->source, &copying->info) < 0)
 		return rr_cp_fail(cp, &cp->from);
 	rr_cp_mask(cp, &copying->info);
-	return 0;
+	return copying->source.stream ? 0
+				      : rr_cp_lists_read(cp,
+						&(struct rr_directory){ .fd = copying->source.fd,
+							.handle = copying->source.handle },
+						&copying->info);
 }
 
 /* Tells whether the temporary file is kept after a failure, so that a later copy with --resume can go on with

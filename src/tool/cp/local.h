@@ -27,10 +27,11 @@ int rr_cp_local_fail_because(struct rr_side *side, const char *why);
 /* Converts the result of fstat(2) to *info. */
 void rr_cp_local_describe(const struct stat *st, struct rr_info *info);
 
-/* Takes into account the access list of an object of the source, which info describes: it is `name` in the
+/* local_lists.c: takes into account the access list of an object that info describes: it is `name` in the
  * directory `at`, or the open object `at` itself if name is NULL. Sets info->listed if it has an access list,
- * or a default one. With an access list, stat(2) shows its mask as the rights of the group: info->mode gets
- * the rights that the group really has. Does nothing at the destination. */
+ * or a default one. With an access list, stat(2) shows its mask as the rights of the group: info->mode of an
+ * object of the source gets the rights that the group really has. Does nothing at the destination without -a.
+ */
 void rr_cp_local_narrow(const struct rr_side *side, int at, const char *name, struct rr_info *info);
 
 /* Gives the open object fd the mode and the times in info, and, with -a, also the owner and the group. It is
@@ -69,5 +70,11 @@ int rr_cp_local_get_xattr(struct rr_side *side, const struct rr_directory *objec
 	struct rpcrdma_nfs_value *value);
 int rr_cp_local_set_xattr(struct rr_side *side, const struct rr_directory *object, const char *name,
 	const struct rpcrdma_nfs_value *value);
+
+/* ---- local_lists.c ---- */
+int rr_cp_local_get_lists(struct rr_side *side, const struct rr_directory *object, const struct rr_info *info,
+	struct rr_cp_lists *lists);
+int rr_cp_local_set_lists(struct rr_side *side, const struct rr_directory *object, const struct rr_info *info,
+	const struct rr_cp_lists *lists);
 
 #endif

@@ -58,4 +58,9 @@ int rr_cp_remote_get_xattr(struct rr_side *side, const struct rr_directory *obje
 int rr_cp_remote_set_xattr(struct rr_side *side, const struct rr_directory *object, const char *name,
 	const struct rpcrdma_nfs_value *value);
 
+int rr_cp_remote_get_lists(struct rr_side *side, const struct rr_directory *object,
+	const struct rr_info *info, struct rr_cp_lists *lists);
+int rr_cp_remote_set_lists(struct rr_side *side, const struct rr_directory *object,
+	const struct rr_info *info, const struct rr_cp_lists *lists);
+
 #endif

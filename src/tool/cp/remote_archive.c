@@ -5,8 +5,8 @@
 
 #include "ulb/nfs42.h"
 
-/* The parts of files of a server that cp -a keeps beside data: owners, hard links, extended attributes. The
- * operations are those of struct rr_side_ops: side.h says what each does and returns. */
+/* The parts of files of a server that cp -a keeps beside data: owners, hard links, extended attributes,
+ * access lists. The operations are those of struct rr_side_ops: side.h says what each does and returns. */
 
 static struct rpcrdma_nfs_time
 remote_nfs_time(struct timespec time)
@@ -179,6 +179,45 @@ rr_cp_remote_set_xattr(struct rr_side *side, const struct rr_directory *object, 
 			    : NFS3ERR_NOTSUPP;
 
 	if (error == NFS3ERR_NOTSUPP)
+		return 1;
+	return error ? rr_cp_remote_fail(side, error) : 0;
+}
+
+/* ---- Access lists ---- */
+
+static bool
+remote_number(void *ctx, const char *name, bool is_group, uint32_t *number)
+{
+	*number = rr_owners_number(ctx, name, is_group);
+	return *number != RR_OWNERS_NOBODY;
+}
+
+int
+rr_cp_remote_get_lists(struct rr_side *side, const struct rr_directory *object, const struct rr_info *info,
+	struct rr_cp_lists *lists)
+{
+	const struct rpcrdma_nfs_acl_names names = { remote_number, &side->owners };
+	bool both = info->kind == RR_KIND_DIRECTORY;
+	int error = rpcrdma_nfs_get_acl(
+		side->nfs, &object->handle, &lists->access, both ? &lists->inherited : NULL, &names, NULL);
+
+	if (error == NFS3ERR_NOTSUPP)
+		return 1;
+	if (error == -RPCRDMA_ERR_NOTSUP || error == NFS3ERR_PERM || error == NFS3ERR_ACCES)
+		return 2;
+	return error ? rr_cp_remote_fail(side, error) : 0;
+}
+
+/* A server of version 4 refuses a list with a user or group that it does not know (NFS4ERR_BADOWNER). */
+int
+rr_cp_remote_set_lists(struct rr_side *side, const struct rr_directory *object, const struct rr_info *info,
+	const struct rr_cp_lists *lists)
+{
+	int error = rpcrdma_nfs_set_acl(side->nfs, &object->handle, &lists->access,
+		info->kind == RR_KIND_DIRECTORY ? &lists->inherited : NULL, NULL);
+
+	if (error == NFS3ERR_NOTSUPP || error == NFS3ERR_INVAL || error == NFS4ERR_ATTRNOTSUPP ||
+		remote_is_refusal(error))
 		return 1;
 	return error ? rr_cp_remote_fail(side, error) : 0;
 }

@@ -33,7 +33,9 @@ enum { RR_MODE_KEPT = 01777 };
  * local file system, or only for one of a server; so in the structures below. */
 struct rr_info {
 	enum rr_kind kind;
-	bool listed; /* local: it has an access list, or is a directory with one for what is made in it */
+	/* It has an access list, or is a directory with one for what is made in it. Of an object of a server,
+	 * this is known when its lists were read. */
+	bool listed;
 	uint32_t mode;
 	uint32_t type;         /* of a STREAM or OTHER: S_IFIFO, S_IFCHR, S_IFBLK or S_IFSOCK; 0: "-" */
 	uint32_t major, minor; /* of a device */
@@ -69,6 +71,21 @@ struct rr_first {
 	struct rpcrdma_nfs_filesystem fsid;
 	uint64_t fileid;
 };
+
+/* The access lists of a file or directory; the inherited one has no entries if there is none. */
+struct rr_cp_lists {
+	struct rpcrdma_nfs_acl access, inherited; /* with the entries */
+	struct rpcrdma_nfs_acl_entry entries[2][RPCRDMA_NFS_ACL_MAX];
+};
+
+enum { RR_CP_LIST_LEAST = 3 }; /* entries of the list that says no more than a mode */
+
+/* local_lists.c: makes that list; acl has room for it. */
+void rr_cp_lists_of_mode(uint32_t mode, struct rpcrdma_nfs_acl *acl);
+/* Return the rights (0 to 7) of the mask of an access list, 7 without one; and those that the list gives the
+ * group: those of its entry that the mask allows. */
+uint32_t rr_cp_lists_mask(const struct rpcrdma_nfs_acl *acl);
+uint32_t rr_cp_lists_group(const struct rpcrdma_nfs_acl *acl);
 
 struct rr_side;
 struct rr_side_ops;
@@ -139,7 +156,17 @@ struct rr_side {
 	bool archive;            /* owners are kept, where that is allowed */
 	struct rr_owners owners; /* remote: whom the server names */
 	bool keep_uid, keep_gid; /* owner and group can be set, as far as this is known */
+	bool listless;           /* remote: the file system listless_on keeps no access lists */
+	struct rpcrdma_nfs_filesystem listless_on;
 };
+
+/* Tells whether it is known that the file system of the object keeps no access lists. */
+static inline bool
+rr_cp_is_listless(const struct rr_side *side, const struct rr_info *info)
+{
+	return side->listless && side->listless_on.major == info->fsid.major &&
+	       side->listless_on.minor == info->fsid.minor;
+}
 
 /* The operations of an end. */
 struct rr_side_ops {
@@ -183,7 +210,7 @@ struct rr_side_ops {
 		const struct rr_info *info);
 	/* Sets the mode and times of the directory to those in info. */
 	int (*set)(struct rr_side *side, const struct rr_directory *directory, const struct rr_info *info);
-	/* The operations from here to set_xattr() are those of cp -a (local_archive.c,
+	/* The operations from here to set_lists() are those of cp -a (local_archive.c, local_lists.c,
 	 * remote_archive.c). set_link() sets owner, group and times of a symbolic link, and of a
 	 * named pipe or device the mode, too. */
 	int (*set_link)(struct rr_side *side, const struct rr_directory *directory, const char *name,
@@ -203,6 +230,13 @@ struct rr_side_ops {
 	/* Sets an extended attribute. Returns 1 if this side supports no extended attributes. */
 	int (*set_xattr)(struct rr_side *side, const struct rr_directory *object, const char *name,
 		const struct rpcrdma_nfs_value *value);
+	/* Reads the access lists of `object`, as above, which info describes. Returns 1 if there are no lists
+	 * on its file system, and 2 if its list may not be read, or says what no list can say here. */
+	int (*get_lists)(struct rr_side *side, const struct rr_directory *object, const struct rr_info *info,
+		struct rr_cp_lists *lists);
+	/* Sets them. Returns 1 if this side does not take them. */
+	int (*set_lists)(struct rr_side *side, const struct rr_directory *object, const struct rr_info *info,
+		const struct rr_cp_lists *lists);
 	/* Renames an entry of the directory; an entry that has the name `to` already is replaced. */
 	int (*rename)(
 		struct rr_side *side, const struct rr_directory *directory, const char *from, const char *to);

@@ -28,7 +28,7 @@ enum { JOBS = 128, SMALL_HOLE = 4096, SMALL_NAMES = 1024 };
 /* From SMALL_CREATING on, except for SMALL_LEFT, the temporary file may exist: rr_cp_small_end(). */
 enum small_state {
 	SMALL_IDLE,
-	SMALL_LISTING, /* the extended attributes are listed */
+	SMALL_LISTING, /* the extended attributes are listed, and the access list is read */
 	SMALL_READING,
 	SMALL_LOOKING, /* for an object of the target's name */
 	SMALL_CREATING,
@@ -60,6 +60,8 @@ struct small_job {
 	struct rpcrdma_nfs_range range;
 	struct rpcrdma_nfs_value xattrs;
 	char names[SMALL_NAMES];
+	struct rpcrdma_nfs_acl acl; /* with entries, for a list that says no more than the mode */
+	struct rpcrdma_nfs_acl_entry entries[3];
 	uint8_t *data;
 };
 
@@ -148,6 +150,37 @@ small_begun(struct small_job *job, int error)
 		small_next(job, error);
 }
 
+/* Called when the server has sent the access list of the source. A list of more than three entries has no
+ * room: rr_cp_file() will copy the file then. */
+static void
+small_had_acl(void *ctx, int error)
+{
+	struct small_job *job = ctx;
+	struct rr_side *from = &job->cp->from;
+
+	if (error == NFS3ERR_NOTSUPP) {
+		from->listless = true;
+		from->listless_on = job->info.fsid;
+		error = 0;
+	}
+	small_next(job, error);
+}
+
+/* Asks the server of the source for the access list of the file, if access lists are kept. */
+static void
+small_ask_acl(struct small_job *job)
+{
+	const struct rr_cp *cp = job->cp;
+
+	if (!cp->preserve || !cp->from.nfs || rr_cp_is_listless(&cp->from, &job->info)) {
+		small_next(job, 0);
+		return;
+	}
+	job->acl = (struct rpcrdma_nfs_acl){ job->entries, 3, 0 };
+	small_begun(job, rpcrdma_nfs_get_acl(cp->from.nfs, &job->info.handle, &job->acl, NULL, NULL,
+				 small_then(job, small_had_acl)));
+}
+
 /* Called when the server has listed the extended attributes of the source. If the file has none, or cannot
  * have any (NOTSUPP), the job goes on to its next state. If there are any, rr_cp_file() will copy the file,
  * as a job does not copy extended attributes; here this counts as an error of the job. */
@@ -160,7 +193,10 @@ small_was_listed(void *ctx, int error)
 		error = 0;
 	else if (!error && job->xattrs.length > 0)
 		error = NFS3ERR_NOTSUPP;
-	small_next(job, error);
+	if (error)
+		small_next(job, error);
+	else
+		small_ask_acl(job);
 }
 
 /* Asks the server of the source whether the file has extended attributes. The job goes on to its next state
@@ -171,7 +207,7 @@ small_list(struct small_job *job)
 	const struct rr_cp *cp = job->cp;
 
 	if (!cp->archive || cp->no_xattrs || !cp->from.nfs || !rr_nfs_is_newer(cp->from.nfs)) {
-		small_next(job, 0);
+		small_ask_acl(job);
 		return;
 	}
 	job->xattrs = (struct rpcrdma_nfs_value){ .data = job->names, .room = sizeof(job->names) };
@@ -219,7 +255,8 @@ small_read_local(struct small_job *job)
 		return error;
 	error = side->ops->describe(&file, &job->info);
 	rr_cp_mask(job->cp, &job->info);
-	if (!error && (file.stream || job->info.kind != RR_KIND_FILE || small_has_xattrs(job->cp, &file)))
+	if (!error && (file.stream || job->info.kind != RR_KIND_FILE || small_has_xattrs(job->cp, &file) ||
+			      (job->cp->preserve && job->info.listed)))
 		error = -RPCRDMA_ERR_SYSTEM;
 	if (!error && side->ops->read(&file, &piece) < 0)
 		error = -RPCRDMA_ERR_SYSTEM;
@@ -499,9 +536,9 @@ small_is_sparse(const struct rr_cp *cp, const struct rr_info *info)
 }
 
 /* Tells whether a job can copy the file. The file must be small and without holes, the command line must not
- * name it itself, and with -a it must have no further hard links, and no set-user-ID or set-group-ID bit,
- * which takes a SETATTR of its own, nor times that are left out. In an existing local directory, the name
- * must be free, or that of a file that `rpcrdma sync` replaces. */
+ * name it itself, and with -a it must have no further hard links, no access list, and no set-user-ID or
+ * set-group-ID bit, which takes a SETATTR of its own, nor times that are left out. In an existing local
+ * directory, the name must be free, or that of a file that `rpcrdma sync` replaces. */
 static bool
 small_fits(struct rr_cp *cp, const struct rr_info *info, const struct rr_directory *to, const char *name)
 {
@@ -510,7 +547,8 @@ small_fits(struct rr_cp *cp, const struct rr_info *info, const struct rr_directo
 	struct rr_info there;
 
 	if (cp->depth == 0 || info->size >= piece || small_is_sparse(cp, info) ||
-		(cp->archive && info->links > 1) || (cp->preserve && info->mode & ~RR_MODE_KEPT) ||
+		(cp->archive && info->links > 1) ||
+		(cp->preserve && (info->mode & ~RR_MODE_KEPT || info->listed || cp->inherits)) ||
 		!rr_cp_times_held(cp, info))
 		return false;
 	/* A local directory can be looked at at once. */

@@ -68,31 +68,53 @@ rr_cp_same_attributes(struct rr_cp *cp, const struct rr_directory *to_place, con
 	bool uid = to->keep_uid && info->uid != RR_OWNERS_NOBODY;
 	bool gid = to->keep_gid && info->gid != RR_OWNERS_NOBODY;
 
-	return (info->mode & kept) == there->mode && (info->uid == there->uid || !uid) &&
-	       (info->gid == there->gid || !gid) && rr_cp_times_same(cp, to_place, info, there);
+	/* Where there are access lists, stat(2) shows their mask as the rights of the group: lists.c compares
+	 * them. */
+	if (info->listed)
+		kept &= ~070u;
+	return (info->mode & kept) == (there->mode & (info->listed ? ~070u : ~0u)) &&
+	       (info->uid == there->uid || !uid) && (info->gid == there->gid || !gid) &&
+	       rr_cp_times_same(cp, to_place, info, there);
 }
 
-/* Sets mode, times, owner and group of a file of the destination that has the same data as the source
- * already, as far as the destination lets them be set. Does nothing if they are equal. In a dry run, only
- * prints the action. */
+/* Gives the open file `to_file` the attributes and access lists of the source. Returns 0; -1 after an error,
+ * which was reported. */
+static int
+sync_set(struct rr_cp *cp, const struct rr_cp_pair *pair, struct rr_info *info, const struct rr_file *to_file)
+{
+	const struct rr_directory object = { .fd = to_file->fd, .handle = to_file->handle };
+
+	if (rr_cp_lists_open(cp, pair, info) < 0)
+		return -1;
+	if (cp->to.ops->set(&cp->to, &object, info) < 0)
+		return rr_cp_fail(cp, &cp->to);
+	return rr_cp_lists_write(cp, &object, info, true);
+}
+
+/* Sets mode, times, owner, group and access lists of a file of the destination that has the same data as the
+ * source already, as far as the destination lets them be set. Does nothing if they are equal. In a dry run,
+ * only prints the action. */
 static void
 sync_attributes(struct rr_cp *cp, const struct rr_cp_pair *pair, const struct rr_info *there)
 {
-	const struct rr_info *info = pair->info;
+	struct rr_info info = *pair->info;
 	struct rr_side *to = &cp->to;
+	bool differ = rr_cp_lists_differ(cp, pair, &info, there);
 	struct rr_file file;
 
-	if (rr_cp_same_attributes(cp, pair->to, info, there) || rr_cp_sync_say(cp, "set"))
+	if (!differ && rr_cp_same_attributes(cp, pair->to, &info, there)) {
+		cp->listed += info.listed && rr_cp_is_listless(to, there);
+		return;
+	}
+	if (rr_cp_sync_say(cp, "set"))
 		return;
 	if (to->ops->open(to, pair->to, pair->to_name, there, &file) < 0) {
 		rr_cp_fail(cp, to);
 		return;
 	}
-	if (to->ops->set(to, &(struct rr_directory){ .fd = file.fd, .handle = file.handle }, info) < 0) {
-		rr_cp_fail(cp, to);
-	} else {
+	if (sync_set(cp, pair, &info, &file) == 0) {
 		rr_cp_say_done(cp, "set");
-		rr_cp_times_check(cp, info);
+		rr_cp_times_check(cp, &info);
 	}
 	to->ops->close(&file);
 }

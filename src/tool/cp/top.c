@@ -154,10 +154,10 @@ top_copy_contents(struct rr_cp *cp, const char *path, const struct rr_info *info
 	}
 	cp->to_top = *to;
 	cp->to_top_number = target->info.fileid;
-	cp->listed += cp->preserve && info->listed;
 	cp->unowned += cp->archive && !rr_cp_is_owned(info);
 	if (cp->sync)
-		rr_cp_directory_there(cp, to, info, &target->info);
+		rr_cp_directory_there(cp, &inside, to, info, &target->info);
+	rr_cp_lists_enter(cp, to, false);
 	cp->depth++;
 	/* The trail is empty: the top can always be entered. */
 	(void)rr_trail_enter(&cp->trail, info->fsid, info->fileid);
@@ -165,7 +165,7 @@ top_copy_contents(struct rr_cp *cp, const char *path, const struct rr_info *info
 	rr_trail_leave(&cp->trail);
 	cp->depth--;
 	if (cp->sync)
-		rr_cp_directory_end(cp, &inside, to, info);
+		rr_cp_directory_end(cp, &inside, to, info, false);
 	cp->from.ops->leave(&cp->from, &inside, NULL);
 }
 

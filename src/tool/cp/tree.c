@@ -180,10 +180,13 @@ tree_prepare(struct rr_cp *cp, const struct rr_directory *to, const char *to_nam
 }
 
 void
-rr_cp_directory_there(struct rr_cp *cp, const struct rr_directory *into, const struct rr_info *info,
-	const struct rr_info *there)
+rr_cp_directory_there(struct rr_cp *cp, const struct rr_directory *from, const struct rr_directory *into,
+	const struct rr_info *info, const struct rr_info *there)
 {
-	if (!cp->preserve || rr_cp_same_attributes(cp, into, info, there))
+	struct rr_info mine = *info;
+
+	if (!cp->preserve || (!rr_cp_lists_differ_here(cp, from, &mine, into, there) &&
+				     rr_cp_same_attributes(cp, into, &mine, there)))
 		return;
 	rr_cp_sync_say(cp, "set");
 	rr_cp_say_done(cp, "set");
@@ -194,7 +197,7 @@ rr_cp_directory_there(struct rr_cp *cp, const struct rr_directory *into, const s
  * nothing in a dry run, or if the copy has stopped. */
 void
 rr_cp_directory_end(struct rr_cp *cp, const struct rr_directory *from, const struct rr_directory *to,
-	const struct rr_info *info)
+	const struct rr_info *info, bool made)
 {
 	struct rr_info masked = *info;
 
@@ -202,11 +205,11 @@ rr_cp_directory_end(struct rr_cp *cp, const struct rr_directory *from, const str
 		return;
 	rr_cp_mask(cp, &masked);
 	rr_cp_archive_xattrs(cp, from, to);
-	if (cp->stop)
+	if (cp->stop || rr_cp_lists_read(cp, from, &masked) < 0)
 		return;
 	if (cp->to.ops->set(&cp->to, to, &masked) < 0)
 		rr_cp_fail(cp, &cp->to);
-	else
+	else if (rr_cp_lists_write(cp, to, &masked, !made) == 0)
 		rr_cp_times_check(cp, info);
 }
 
@@ -235,7 +238,7 @@ tree_copy_into(struct rr_cp *cp, struct rr_directory *inside, const struct rr_in
 	struct rr_directory *to, const char *to_name)
 {
 	struct rr_directory into = { .fd = -1 };
-	bool made, fresh = cp->fresh;
+	bool made, fresh = cp->fresh, inherits = cp->inherits;
 	struct rr_info there;
 
 	if (cp->dry && tree_is_absent(cp, to, to_name)) {
@@ -249,16 +252,19 @@ tree_copy_into(struct rr_cp *cp, struct rr_directory *inside, const struct rr_in
 		cp->sums.directories++;
 		rr_cp_say_done(cp, "make");
 	} else {
-		rr_cp_directory_there(cp, &into, info, &there);
+		rr_cp_directory_there(cp, inside, &into, info, &there);
 	}
+	if (!cp->dry)
+		rr_cp_lists_enter(cp, &into, made);
 	rr_cp_park(cp, &cp->to, to, cp->depth);
 	cp->depth++;
 	cp->fresh = made;
 	rr_cp_contents(cp, inside, &into);
 	cp->fresh = fresh;
+	cp->inherits = inherits;
 	cp->depth--;
 	if ((made || cp->preserve) && !inside->lost && !into.lost)
-		rr_cp_directory_end(cp, inside, &into, info);
+		rr_cp_directory_end(cp, inside, &into, info, made);
 	rr_cp_leave(cp, &cp->to, &into, to);
 }
 
