@@ -131,7 +131,7 @@ const char *rr_nfs_explain(struct rpcrdma_nfs *nfs);
  * status. Asks the server, unless the caller is called by the loop. */
 int rr_nfs_explain_change(struct rpcrdma_nfs *nfs, int status);
 
-/* ---- One procedure each (client_ops.c) ---- */
+/* ---- One procedure each (nfs_name.c) ---- */
 
 /* Asks for the attributes of an object. */
 int rr_nfs_getattr(
@@ -140,6 +140,10 @@ int rr_nfs_getattr(
  * LOOKUP gave no attributes. */
 int rr_nfs_lookup(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory, const char *name,
 	struct rpcrdma_nfs_object *object);
+/* Looks up several names, with '/' between them, each in the directory of the one before it, by one call of
+ * version 4 (RR_V4_NAMES): the object is that of the last one. No octets: the directory itself. */
+int rr_nfs_lookup_names(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory,
+	struct rpcrdma_bytes names, struct rpcrdma_nfs_object *object);
 /* Reads the target of a symbolic link into target, which has RR_NFS_PATH octets; the text ends with a zero.
  * Error PEER: the target has a zero in it, or is too long. */
 int rr_nfs_readlink(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *handle, char *target);

@@ -170,52 +170,50 @@ path_is_dots(const char *name, size_t length)
 	return (length == 1 || length == 2) && name[0] == '.' && name[length - 1] == '.';
 }
 
-/* Gathers in args as many of the next names as one call can have. Stops before a name that the server is not
- * asked for, or that is looked up by itself: ".", ".." or a name that is too long. Returns the rest of the
- * path behind the gathered names. */
-static const char *
-path_gather(const struct path_walk *walk, struct rr_v4_walk_args *args)
+/* Gathers as many of the next names as one call can have, which are the octets up to the end of *names. Stops
+ * before a name that the server is not asked for, or that is looked up by itself: ".", ".." or a name that is
+ * too long. Returns the number of the names. */
+static uint32_t
+path_gather(const struct path_walk *walk, struct rpcrdma_bytes *names)
 {
-	uint32_t most = rr_v4_names_max(walk->nfs->v4);
+	uint32_t most = rr_v4_names_max(walk->nfs->v4), count;
 	const char *rest = walk->rest + strspn(walk->rest, "/");
 
-	for (args->count = 0; *rest && args->count < most; args->count++) {
+	names->data = rest;
+	names->length = 0;
+	for (count = 0; *rest && count < most; count++) {
 		size_t length = strcspn(rest, "/");
 
 		if (length > RR_NFS_NAME || path_is_dots(rest, length))
 			break;
-		args->names[args->count] = (struct rpcrdma_bytes){ rest, (uint32_t)length };
-		rest += length + strspn(rest + length, "/");
+		rest += length;
+		names->length = (uint32_t)(rest - (const char *)names->data);
+		rest += strspn(rest, "/");
 	}
-	return rest;
+	return count;
 }
 
 /* Looks up the next names by one call; if fewer than two names are left for that, does nothing, and
- * walk->rest stays as it is. RFC 8881, 2.3: "multi-component look up requests can be constructed by combining
- * multiple LOOKUP operations." The server follows no symbolic link, and does not say which name it refused.
+ * walk->rest stays as it is. The server follows no symbolic link, and does not say which name it refused.
  * So if the server refuses a name, or if the last name is a link, sets walk->by_name: the names will be
  * looked up again one by one. Returns 0 even then, or a negative error. */
 static int
 path_leap(struct path_walk *walk)
 {
-	struct rr_v4_walk_args args = { .directory = rr_nfs_fh(&walk->here.handle) };
-	const char *rest = path_gather(walk, &args);
+	struct rpcrdma_bytes names;
+	uint32_t count = path_gather(walk, &names);
 	struct rpcrdma_nfs_object next;
-	struct rr_nfs_found result;
 	int error;
 
-	if (args.count < 2)
+	if (count < 2)
 		return 0;
-	error = rr_nfs_call(walk->nfs, RR_V4_WALK, &args, &result);
-	walk->by_name = error != 0 || result.attributes.vfs.type == RR_VFS_LINK;
+	error = rr_nfs_lookup_names(walk->nfs, &walk->here.handle, names, &next);
+	walk->by_name = error != 0 || next.type == RPCRDMA_NFS_SYMLINK;
 	if (walk->by_name)
 		return error < 0 ? error : 0;
-	if (!rr_nfs_handle_set(&next.handle, result.handle))
-		return rr_nfs_fail(walk->nfs, -RPCRDMA_ERR_PEER, "the server gave no file handle");
-	rr_nfs_object_describe(&next, &result.attributes);
 	path_go_on(walk, &next);
-	walk->depth += args.count;
-	walk->rest = rest;
+	walk->depth += count;
+	walk->rest = (const char *)names.data + names.length;
 	return 0;
 }
 

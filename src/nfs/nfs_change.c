@@ -22,12 +22,6 @@ rr_nfs_change_take(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_changes *th
 	return error ? error : rr_nfs_change_set(nfs, &mine, set);
 }
 
-diropargs3
-rr_nfs_change_where(struct rr_nfs_pending *pending, unsigned number)
-{
-	return (diropargs3){ rr_nfs_fh(&pending->handles[number]), rr_nfs_string(pending->names[number]) };
-}
-
 static const struct rr_nfs_work change_setattr = { RR_VFS_OP_SETATTR, 1, &rr_v3_work_setattr,
 	&rr_v4_work_setattr };
 
@@ -54,11 +48,14 @@ rpcrdma_nfs_change(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *han
 static int
 change_take_made(struct rr_nfs_pending *pending)
 {
-	const struct rr_nfs_found *made = &pending->result.found;
+	const struct rr_vfs_known *made = &pending->op.create.object_after;
 	struct rpcrdma_nfs_object object;
 
-	if (made->known && rr_nfs_handle_set(&object.handle, made->handle)) {
-		rr_nfs_object_describe(&object, &made->attributes);
+	if (made->valid && rr_nfs_handle_set(&object.handle, rr_remote_fh(&pending->job.base.objects[1]))) {
+		const struct rr_nfs_attributes attributes =
+			rr_nfs_pending_attributes(pending, &made->attributes);
+
+		rr_nfs_object_describe(&object, &attributes);
 		if (rr_nfs_object_give(pending->object, &object))
 			return 0;
 	}
@@ -76,7 +73,7 @@ change_made_before(struct rr_nfs_pending *pending, int status)
 	if (status != NFS3ERR_EXIST)
 		return status;
 	pending->status = status;
-	pending->type = pending->args.make.type;
+	pending->type = pending->op.create.type;
 	rr_nfs_pending_lookup(pending, 0);
 	return PENDING_GOES_ON;
 }
@@ -96,9 +93,17 @@ change_make(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory,
 	(*result)->object = object;
 	(*result)->take = change_take_made;
 	(*result)->repeated = change_made_before;
-	(*result)->args.make = (struct rr_nfs_make_args){ .where = rr_nfs_change_where(*result, 0) };
+	(*result)->op.create =
+		(struct rr_vfs_create){ .name = rr_nfs_string((*result)->names[0]), .how = RR_VFS_GUARDED };
 	return 0;
 }
+
+static const struct rr_nfs_work change_create = { RR_VFS_OP_CREATE, 1, &rr_v3_work_create,
+	&rr_v4_work_create };
+static const struct rr_nfs_work change_mkdir = { RR_VFS_OP_CREATE, 1, &rr_v3_work_mkdir, &rr_v4_work_create };
+static const struct rr_nfs_work change_symlink = { RR_VFS_OP_CREATE, 1, &rr_v3_work_symlink,
+	&rr_v4_work_create };
+static const struct rr_nfs_work change_mknod = { RR_VFS_OP_CREATE, 1, &rr_v3_work_mknod, &rr_v4_work_create };
 
 int
 rpcrdma_nfs_create(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory, const char *name,
@@ -110,10 +115,10 @@ rpcrdma_nfs_create(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *dir
 
 	if (error)
 		return error;
-	pending->args.make.type = RR_VFS_FILE;
-	error = rr_nfs_change_take(nfs, changes, &pending->args.make.set, MODE_FILE);
+	pending->op.create.type = RR_VFS_FILE;
+	error = rr_nfs_change_take(nfs, changes, &pending->op.create.set, MODE_FILE);
 	return error ? rr_nfs_pending_drop(pending, error)
-		     : rr_nfs_pending_start(pending, NFSPROC3_CREATE, then);
+		     : rr_nfs_pending_begin(pending, &change_create, then);
 }
 
 int
@@ -126,10 +131,10 @@ rpcrdma_nfs_mkdir(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *dire
 
 	if (error)
 		return error;
-	pending->args.make.type = RR_VFS_DIRECTORY;
-	error = rr_nfs_change_take(nfs, changes, &pending->args.make.set, MODE_DIRECTORY);
+	pending->op.create.type = RR_VFS_DIRECTORY;
+	error = rr_nfs_change_take(nfs, changes, &pending->op.create.set, MODE_DIRECTORY);
 	return error ? rr_nfs_pending_drop(pending, error)
-		     : rr_nfs_pending_start(pending, NFSPROC3_MKDIR, then);
+		     : rr_nfs_pending_begin(pending, &change_mkdir, then);
 }
 
 /* Copies the target of a new symbolic link into the operation. Errors, with a text: INVAL if the target is
@@ -158,12 +163,12 @@ rpcrdma_nfs_symlink(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *di
 
 	if (error)
 		return error;
-	pending->args.make.type = RR_VFS_LINK;
+	pending->op.create.type = RR_VFS_LINK;
 	error = change_target(pending, target);
 	if (error)
 		return rr_nfs_pending_drop(pending, error);
-	pending->args.make.target = rr_nfs_string(pending->path);
-	return rr_nfs_pending_start(pending, NFSPROC3_SYMLINK, then);
+	pending->op.create.target = rr_nfs_string(pending->path);
+	return rr_nfs_pending_begin(pending, &change_symlink, then);
 }
 
 /* Tells whether MKNOD makes objects of this type. */
@@ -180,12 +185,12 @@ rpcrdma_nfs_mknod(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *dire
 	const struct rpcrdma_nfs_then *then)
 {
 	struct rr_nfs_pending *pending;
-	struct rr_nfs_make_args *args;
+	struct rr_vfs_create *args;
 	int error = change_make(nfs, directory, name, object, then, &pending);
 
 	if (error)
 		return error;
-	args = &pending->args.make;
+	args = &pending->op.create;
 	args->type = (enum rr_vfs_type)object->type;
 	args->device[0] = object->device_major;
 	args->device[1] = object->device_minor;
@@ -193,5 +198,5 @@ rpcrdma_nfs_mknod(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *dire
 	if (!error && !change_is_special(args->type))
 		error = rr_nfs_fail(nfs, -RPCRDMA_ERR_INVAL, "the object is no device, pipe or socket");
 	return error ? rr_nfs_pending_drop(pending, error)
-		     : rr_nfs_pending_start(pending, NFSPROC3_MKNOD, then);
+		     : rr_nfs_pending_begin(pending, &change_mknod, then);
 }

@@ -119,8 +119,7 @@ move_take_linked(struct rr_nfs_pending *pending)
 {
 	const struct rpcrdma_nfs_handle *file = &pending->handles[0], *found = &pending->handles[1];
 
-	if (!rr_nfs_handle_set(&pending->handles[1], pending->result.found.handle))
-		return pending->status;
+	rr_nfs_handle_set(&pending->handles[1], rr_remote_fh(&pending->job.base.objects[1]));
 	if (found->length == file->length && memcmp(found->data, file->data, file->length) == 0)
 		return 0;
 	return move_getattr(pending, 1, move_take_found);

@@ -24,18 +24,28 @@ name_give(struct rr_nfs_pending *pending, const struct rr_nfs_attributes *attrib
 	return rr_nfs_fail(pending->nfs, -RPCRDMA_ERR_INVAL, "the object's size is less than it ever was");
 }
 
+struct rr_nfs_attributes
+rr_nfs_pending_attributes(const struct rr_nfs_pending *pending, const struct rr_vfs_attributes *given)
+{
+	const struct rr_v4_job *job = &pending->job.v4;
+	struct rr_nfs_attributes attributes = { .vfs = *given };
+
+	if (pending->nfs->v4) {
+		attributes.owner = job->owner;
+		attributes.group = job->group;
+	} else {
+		attributes.vfs.change = 0; /* version 3 has none */
+	}
+	return attributes;
+}
+
 /* Handles the result of GETATTR: passes the object to the caller. */
 static int
 name_take_attributes(struct rr_nfs_pending *pending)
 {
-	struct rr_nfs_attributes attributes = { .vfs = pending->op.getattr.attributes };
+	const struct rr_nfs_attributes attributes =
+		rr_nfs_pending_attributes(pending, &pending->op.getattr.attributes);
 
-	if (pending->nfs->v4) {
-		attributes.owner = pending->job.v4.owner;
-		attributes.group = pending->job.v4.group;
-	} else {
-		attributes.vfs.change = 0;
-	}
 	return name_give(pending, &attributes);
 }
 
@@ -56,25 +66,55 @@ rr_nfs_pending_getattr(struct rr_nfs_pending *pending, unsigned number)
 static int
 name_take_found(struct rr_nfs_pending *pending)
 {
-	const struct rr_nfs_found *found = &pending->result.found;
+	const struct rr_nfs_attributes attributes =
+		rr_nfs_pending_attributes(pending, &pending->op.lookup.attributes);
 
-	if (!rr_nfs_handle_set(&pending->handles[0], found->handle))
-		return rr_nfs_fail(pending->nfs, -RPCRDMA_ERR_PEER, "the server gave an empty file handle");
-	if (found->known)
-		return name_give(pending, &found->attributes);
+	rr_nfs_handle_set(&pending->handles[0], rr_remote_fh(&pending->job.base.objects[1]));
+	if (pending->nfs->v4 || pending->job.v3.known)
+		return name_give(pending, &attributes);
 	rr_nfs_pending_getattr(pending, 0);
 	return PENDING_GOES_ON;
+}
+
+static const struct rr_nfs_work name_lookup = { RR_VFS_OP_LOOKUP, 1, &rr_v3_work_lookup, &rr_v4_work_lookup };
+
+/* Begins LOOKUP of a name, which has to stay, in pending->handles[number]. */
+static void
+name_look_up(struct rr_nfs_pending *pending, unsigned number, struct rpcrdma_bytes name)
+{
+	pending->first = number;
+	pending->take = name_take_found;
+	pending->repeated = NULL;
+	pending->op.lookup = (struct rr_vfs_lookup){ .name = name };
+	rr_nfs_pending_ask(pending, &name_lookup);
 }
 
 void
 rr_nfs_pending_lookup(struct rr_nfs_pending *pending, unsigned number)
 {
-	pending->take = name_take_found;
-	pending->repeated = NULL;
-	pending->args.lookup = (LOOKUP3args){
-		.what = { rr_nfs_fh(&pending->handles[number]), rr_nfs_string(pending->names[number]) },
-	};
-	rr_nfs_pending_call(pending, NFSPROC3_LOOKUP);
+	name_look_up(pending, number, rr_nfs_string(pending->names[number]));
+}
+
+int
+rr_nfs_lookup_names(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory,
+	struct rpcrdma_bytes names, struct rpcrdma_nfs_object *object)
+{
+	struct rr_nfs_pending *pending;
+	int error = rr_nfs_pending_on(nfs, directory, NULL, &pending);
+
+	if (error)
+		return error;
+	object->size = sizeof(*object);
+	pending->object = object;
+	name_look_up(pending, 0, names);
+	return rr_nfs_pending_wait(pending, NULL);
+}
+
+int
+rr_nfs_lookup(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory, const char *name,
+	struct rpcrdma_nfs_object *object)
+{
+	return rr_nfs_lookup_names(nfs, directory, rr_nfs_string(name), object);
 }
 
 int
@@ -103,6 +143,14 @@ rpcrdma_nfs_stat(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *handl
 	pending->object = object;
 	rr_nfs_pending_getattr(pending, 0);
 	return rr_nfs_pending_wait(pending, then);
+}
+
+int
+rr_nfs_getattr(
+	struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *handle, struct rpcrdma_nfs_object *object)
+{
+	object->size = sizeof(*object);
+	return rpcrdma_nfs_stat(nfs, handle, object, NULL);
 }
 
 static int
@@ -238,6 +286,12 @@ rpcrdma_nfs_readlink(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *h
 	pending->op.readlink =
 		(struct rr_vfs_readlink){ .target = pending->path, .size = sizeof(pending->path) };
 	return rr_nfs_pending_begin(pending, &name_readlink, then);
+}
+
+int
+rr_nfs_readlink(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *handle, char *target)
+{
+	return rpcrdma_nfs_readlink(nfs, handle, target, RR_NFS_PATH, NULL);
 }
 
 /* ---- Directories ---- */

@@ -88,6 +88,8 @@ struct rr_nfs_pending {
 		struct rr_vfs_access access;
 		struct rr_vfs_readlink readlink;
 		struct rr_vfs_statfs statfs;
+		struct rr_vfs_lookup lookup;
+		struct rr_vfs_create create;
 		struct rr_vfs_link link;
 		struct rr_vfs_remove remove;
 		struct rr_vfs_rename rename;
@@ -98,8 +100,6 @@ struct rr_nfs_pending {
 	} op;
 	struct rpcrdma_bytes opened; /* the handle of the file that a work needs open, its last object */
 	union {
-		LOOKUP3args lookup;
-		struct rr_nfs_make_args make; /* of CREATE, MKDIR, SYMLINK and MKNOD */
 		struct rr_v4_put_args put;
 		struct rr_v4_acl_args acl;
 		GETACL3args getacl;
@@ -107,7 +107,6 @@ struct rr_nfs_pending {
 	} args;
 	union {
 		nfsstat3 status;
-		struct rr_nfs_found found; /* of LOOKUP, CREATE, MKDIR, SYMLINK and MKNOD */
 		struct rr_v4_acl_result acl;
 		GETACL3res getacl;
 		SETACL3res setacl;
@@ -196,8 +195,8 @@ void rr_nfs_acl_prepare(struct rr_nfs_pending *pending, struct rr_call *call);
 /* nfs_acl.c: returns the error of a call about access lists: a server without NFSACL keeps none. */
 int rr_nfs_acl_error(struct rr_nfs_pending *pending, int error);
 
-/* Returns the name pending->names[number] and its directory pending->handles[number], in the form in which
- * calls have them. The result points into the operation. */
-diropargs3 rr_nfs_change_where(struct rr_nfs_pending *pending, unsigned number);
+/* Returns attributes that the call of a work has brought, with the names of the owner and the group. */
+struct rr_nfs_attributes rr_nfs_pending_attributes(
+	const struct rr_nfs_pending *pending, const struct rr_vfs_attributes *given);
 
 #endif

@@ -15,9 +15,6 @@
  * and decodes them (v3.c, v4/attr.c).
  *
  *   procedure            arguments                       result
- *   LOOKUP               LOOKUP3args                     struct rr_nfs_found
- *   CREATE, MKDIR,
- *   SYMLINK, MKNOD       struct rr_nfs_make_args         struct rr_nfs_found
  *   READDIRPLUS          READDIRPLUS3args                struct rr_nfs_list
  */
 
@@ -28,23 +25,6 @@ struct rr_nfs_attributes {
 	/* The names of the user and the group, of which the server sent no numbers: vfs.uid or vfs.gid is
 	 * RR_VFS_NOBODY then. No octets: there is a number. At most RPCRDMA_NFS_OWNER_MAX octets. */
 	struct rpcrdma_bytes owner, group;
-};
-
-/* An object that was found or made. */
-struct rr_nfs_found {
-	nfsstat3 status;
-	bool known;                  /* the server sent the attributes */
-	struct rpcrdma_bytes handle; /* no octets: the server sent none */
-	struct rr_nfs_attributes attributes;
-};
-
-/* The arguments of the four procedures that make an object. */
-struct rr_nfs_make_args {
-	diropargs3 where;
-	struct rr_vfs_set set;
-	enum rr_vfs_type type;       /* of the object */
-	struct rpcrdma_bytes target; /* SYMLINK */
-	uint32_t device[2];          /* MKNOD of a device: major and minor */
 };
 
 /* An entry of a directory. */

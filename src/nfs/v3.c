@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* This file translates the client's procedures (procedure.h) into those of version 3: the functions
- * v3_put_... encode arguments, and the functions v3_get_... decode results. */
+/* This file translates the client's procedures (procedure.h) into those of version 3. */
 #include "nfs/v3.h"
 
 #include <string.h>
@@ -15,96 +14,7 @@ v3_attributes(const fattr3 *given, struct rr_nfs_attributes *attributes)
 	rr_fattr3_take(given, &attributes->vfs);
 }
 
-/* ---- Arguments ---- */
-
-static void
-v3_put_create(struct rpcrdma_xdr_writer *writer, const void *value)
-{
-	const struct rr_nfs_make_args *given = value;
-	CREATE3args args = { .where = given->where, .how.mode = GUARDED };
-
-	args.how.u.obj_attributes = rr_fattr3_give(&given->set);
-	xdr_put_CREATE3args(writer, &args);
-}
-
-static void
-v3_put_mkdir(struct rpcrdma_xdr_writer *writer, const void *value)
-{
-	const struct rr_nfs_make_args *given = value;
-	const MKDIR3args args = { .where = given->where, .attributes = rr_fattr3_give(&given->set) };
-
-	xdr_put_MKDIR3args(writer, &args);
-}
-
-static void
-v3_put_symlink(struct rpcrdma_xdr_writer *writer, const void *value)
-{
-	const struct rr_nfs_make_args *given = value;
-	const SYMLINK3args args = { .where = given->where,
-		.symlink = {
-			.symlink_attributes = rr_fattr3_give(&given->set), .symlink_data = given->target } };
-
-	xdr_put_SYMLINK3args(writer, &args);
-}
-
-static void
-v3_put_mknod(struct rpcrdma_xdr_writer *writer, const void *value)
-{
-	const struct rr_nfs_make_args *given = value;
-	MKNOD3args args = { .where = given->where, .what.type = (ftype3)given->type };
-
-	if (given->type == RR_VFS_CHARACTER_DEVICE || given->type == RR_VFS_BLOCK_DEVICE)
-		args.what.u.device =
-			(devicedata3){ rr_fattr3_give(&given->set), { given->device[0], given->device[1] } };
-	else
-		args.what.u.pipe_attributes = rr_fattr3_give(&given->set);
-	xdr_put_MKNOD3args(writer, &args);
-}
-
 /* ---- Results ---- */
-
-/* Takes the attributes of an object, if the server sent them. */
-static void
-v3_know(struct rr_nfs_found *found, const post_op_attr *attributes)
-{
-	found->known = attributes->attributes_follow;
-	if (found->known)
-		v3_attributes(&attributes->u.attributes, &found->attributes);
-}
-
-static void
-v3_get_lookup(struct rpcrdma_xdr_reader *reader, void *value)
-{
-	struct rr_nfs_found *found = value;
-	LOOKUP3res result = { 0 };
-
-	xdr_get_LOOKUP3res(reader, &result);
-	*found = (struct rr_nfs_found){ .status = result.status };
-	if (result.status != NFS3_OK)
-		return;
-	found->handle = result.u.resok.object.data;
-	v3_know(found, &result.u.resok.obj_attributes);
-}
-
-/* Decodes the result of a procedure that makes an object. The results of the four procedures are of one
- * shape. */
-static void
-v3_get_made(struct rpcrdma_xdr_reader *reader, void *value)
-{
-	struct rr_nfs_found *found = value;
-	CREATE3res result = { 0 };
-
-	_Static_assert(sizeof(CREATE3res) == sizeof(MKDIR3res) && sizeof(CREATE3res) == sizeof(SYMLINK3res) &&
-			       sizeof(CREATE3res) == sizeof(MKNOD3res),
-		"RFC 1813, 3.3.8 to 3.3.11: a handle, attributes, and those of the directory");
-	xdr_get_CREATE3res(reader, &result);
-	*found = (struct rr_nfs_found){ .status = result.status };
-	if (result.status != NFS3_OK)
-		return;
-	if (result.u.resok.obj.handle_follows)
-		found->handle = result.u.resok.obj.u.handle.data;
-	v3_know(found, &result.u.resok.obj_attributes);
-}
 
 /* Makes an entry of one of version 3, in memory of the reader's arena. Returns NULL, and the reader fails, if
  * that is used up. */
@@ -161,7 +71,6 @@ v3_get_list(struct rpcrdma_xdr_reader *reader, void *value)
 		xdr_get_##name##3res(reader, value);                                                         \
 	}
 
-V3_PUT(LOOKUP)
 V3_PUT(READ)
 V3_PUT(WRITE)
 V3_PUT(READDIR)
@@ -181,13 +90,8 @@ V3_GET(FSINFO)
 
 static const struct rpcrdma_procedure v3_procedures[] = {
 	[NFSPROC3_NULL] = { "NFSPROC3_NULL" },
-	V3_ROW(LOOKUP, v3_put_LOOKUP, v3_get_lookup),
 	V3_ROW(READ, v3_put_READ, v3_get_READ),
 	V3_ROW(WRITE, v3_put_WRITE, v3_get_WRITE),
-	V3_ROW(CREATE, v3_put_create, v3_get_made),
-	V3_ROW(MKDIR, v3_put_mkdir, v3_get_made),
-	V3_ROW(SYMLINK, v3_put_symlink, v3_get_made),
-	V3_ROW(MKNOD, v3_put_mknod, v3_get_made),
 	V3_ROW(READDIR, v3_put_READDIR, v3_get_READDIR),
 	V3_ROW(READDIRPLUS, v3_put_READDIRPLUS, v3_get_list),
 	V3_ROW(FSINFO, v3_put_FSINFO, v3_get_FSINFO),

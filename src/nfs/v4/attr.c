@@ -21,7 +21,6 @@
 	static uint32_t name##_words[] = { first, second };                                                  \
 	const bitmap4 rr_v4_attr_##name = { 2, name##_words };
 
-MASK(object, OBJECT_0, OBJECT_1)
 MASK(entry, OBJECT_0 | BIT(FATTR4_RDATTR_ERROR) | BIT(FATTR4_FILEHANDLE),
 	OBJECT_1 | BIT(FATTR4_MOUNTED_ON_FILEID))
 MASK(limits, BIT(FATTR4_LEASE_TIME) | BIT(FATTR4_MAXFILESIZE) | BIT(FATTR4_MAXREAD) | BIT(FATTR4_MAXWRITE), 0)

@@ -11,28 +11,19 @@
  * directory, and the results begin with the status.
  */
 enum rr_v4_newer {
-	RR_V4_WALK = NFSPROC3_COMMIT + 1,
-	RR_V4_READ_ONCE, /* READ of a file that is opened and closed for it, as the file is read only once */
-	RR_V4_PUT,       /* makes a whole file, where rr_v4_can_put() is true */
-	RR_V4_SECINFO,   /* asks for the flavors that a name, or a directory itself, may be used with */
-	RR_V4_GETACL,    /* by version 3, a procedure of NFSACL; so is the next */
+	RR_V4_READ_ONCE =
+		NFSPROC3_COMMIT +
+		1,     /* READ of a file that is opened and closed for it, as the file is read only once */
+	RR_V4_PUT,     /* makes a whole file, where rr_v4_can_put() is true */
+	RR_V4_SECINFO, /* asks for the flavors that a name, or a directory itself, may be used with */
+	RR_V4_GETACL,  /* by version 3, a procedure of NFSACL; so is the next */
 	RR_V4_SETACL,
 	RR_V4_PROCEDURES,
 	RR_V4_OPERATION = UINT16_MAX /* an operation of vfs.h: the call's ctx is a struct rr_v4_job */
 };
 
-/*
- * RR_V4_WALK does many LOOKUPs in one COMPOUND; its results are those of LOOKUP for the last name. Each name
- * except the last must be that of a directory: a symbolic link among them is NFS4ERR_SYMLINK or
- * NFS3ERR_NOTDIR.
- */
+/* Names that one LOOKUP may have, at most. */
 enum { RR_V4_NAMES = 8 };
-
-struct rr_v4_walk_args {
-	nfs_fh3 directory;
-	uint32_t count; /* of names: at most rr_v4_names_max() */
-	struct rpcrdma_bytes names[RR_V4_NAMES];
-};
 
 /* A new file of RR_V4_PUT: it is made under a temporary name, written to stable storage, and renamed when all
  * of that was done. */
@@ -79,7 +70,7 @@ struct rr_v4_work;
 /* Returns the work of a procedure, for struct rr_v4_config; NULL: version 4 has no such procedure. */
 const struct rr_v4_work *rr_v4_procedure(const struct rr_call *call);
 
-/* Returns how many names RR_V4_WALK may have in this session: at least 1. */
+/* Returns how many names one LOOKUP may have in this session: at least 1. */
 uint32_t rr_v4_names_max(const struct rr_v4 *v4);
 
 /* Tells whether a COMPOUND may have as many operations as RR_V4_PUT has. */

@@ -5,17 +5,11 @@
 #include "vfs/nfs/v4/work.h"
 
 static const struct rr_v4_work *const proc_works[] = {
-	[NFSPROC3_LOOKUP] = &rr_v4_lookup3,
 	[NFSPROC3_READ] = &rr_v4_read3,
 	[NFSPROC3_WRITE] = &rr_v4_write3,
-	[NFSPROC3_CREATE] = &rr_v4_create3,
-	[NFSPROC3_MKDIR] = &rr_v4_mkdir3,
-	[NFSPROC3_SYMLINK] = &rr_v4_symlink3,
-	[NFSPROC3_MKNOD] = &rr_v4_mknod3,
 	[NFSPROC3_READDIR] = &rr_v4_readdir3,
 	[NFSPROC3_READDIRPLUS] = &rr_v4_readdirplus3,
 	[NFSPROC3_FSINFO] = &rr_v4_fsinfo3,
-	[RR_V4_WALK] = &rr_v4_walk,
 	[RR_V4_READ_ONCE] = &rr_v4_read_once,
 	[RR_V4_PUT] = &rr_v4_put,
 	[RR_V4_SECINFO] = &rr_v4_secinfo,

@@ -13,22 +13,14 @@ enum { RR_V4_PUT_OPS = 11 }; /* operations of RR_V4_PUT */
 
 /* ---- attr.c ---- */
 
-extern const bitmap4 rr_v4_attr_object; /* all that struct rr_nfs_attributes has */
-extern const bitmap4 rr_v4_attr_entry;  /* the same, and attributes of an entry of a directory */
+/* All that struct rr_nfs_attributes has, and attributes of an entry of a directory. */
+extern const bitmap4 rr_v4_attr_entry;
 extern const bitmap4 rr_v4_attr_limits, rr_v4_attr_acl;
 
 /* ---- proc_*.c ---- */
 
-extern const struct rr_v4_work rr_v4_lookup3, rr_v4_read3, rr_v4_write3, rr_v4_create3, rr_v4_mkdir3,
-	rr_v4_symlink3, rr_v4_mknod3, rr_v4_readdir3, rr_v4_readdirplus3, rr_v4_fsinfo3, rr_v4_walk,
+extern const struct rr_v4_work rr_v4_read3, rr_v4_write3, rr_v4_readdir3, rr_v4_readdirplus3, rr_v4_fsinfo3,
 	rr_v4_read_once, rr_v4_put, rr_v4_secinfo, rr_v4_getacl, rr_v4_setacl;
-
-/* Appends GETFH and GETATTR, for the handle and the attributes of the object that was found or made. */
-void rr_v4_find(struct rr_v4_slot *slot);
-/* Takes the results of GETFH and GETATTR into that of the caller, a struct rr_nfs_found. Returns 0, or a
- * negative error: LIMIT if the caller's memory has no room for the handle and the names, PEER if the results
- * are malformed. */
-int rr_v4_found(struct rr_v4_slot *slot);
 
 /* Appends the READ that the caller's arguments describe. Its data is to be placed in the caller's sinks. */
 void rr_v4_read_op(struct rr_v4_slot *slot, stateid4 stateid);

@@ -15,6 +15,17 @@ rr_remote_new_set(const struct rr_vfs_create *create)
 }
 
 enum rr_vfs_status
+rr_remote_found(struct rr_remote_job *job, struct rpcrdma_bytes given, struct rr_vfs_handle *handle)
+{
+	uint32_t export = job->objects[0].export;
+
+	if (given.length == 0 || given.length > RR_REMOTE_HANDLE)
+		return RR_VFS_FAULT;
+	rr_remote_keep(&job->objects[1], export, given);
+	return job->lean ? RR_VFS_OK : job->vfs->encode(&job->vfs->shared->handles, export, given, handle);
+}
+
+enum rr_vfs_status
 rr_remote_data_status(enum rr_vfs_status status, const struct rr_vfs_known *known)
 {
 	if (status != RR_VFS_INVAL || !known->valid || known->attributes.type == RR_VFS_FILE)

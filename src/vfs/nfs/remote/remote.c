@@ -67,6 +67,7 @@ rr_remote_new(struct rpcrdma_engine *engine, struct rr_remote_shared *shared,
 	new->env = env;
 	new->shared = shared;
 	new->version = version;
+	new->encode = rr_remote_encode;
 	rr_list_init(&new->jobs);
 	error = rr_map_init(&new->queues, env, 64);
 	if (error)

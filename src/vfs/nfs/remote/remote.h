@@ -214,6 +214,10 @@ uint32_t rr_remote_number(const struct rr_vfs *vfs, struct rpcrdma_bytes handle)
 
 /* Returns the attributes of a new object. Without a mode, it is 0600, of a directory 0700. */
 struct rr_vfs_set rr_remote_new_set(const struct rr_vfs_create *create);
+/* Keeps the handle of an object that was found or made as job->objects[1], and writes the one that clients of
+ * the provider see. Returns RR_VFS_OK, or as rr_remote_encode() does. */
+enum rr_vfs_status rr_remote_found(
+	struct rr_remote_job *job, struct rpcrdma_bytes given, struct rr_vfs_handle *handle);
 /* Returns the status of a READ or WRITE that failed: RR_VFS_INVAL may say that the object is no regular file.
  */
 enum rr_vfs_status rr_remote_data_status(enum rr_vfs_status status, const struct rr_vfs_known *known);
@@ -254,6 +258,10 @@ struct rr_remote_vfs {
 	const struct rr_remote_version *version;
 	struct rpcrdma_client *client;
 	struct rr_remote_shared *shared;
+	/* rr_remote_encode(). It is reached by this, as a program that has only the client of <rpcrdma/nfs.h>
+	 * need not have the handles of providers. */
+	enum rr_vfs_status (*encode)(struct rr_remote_handles *handles, uint32_t export,
+		struct rpcrdma_bytes given, struct rr_vfs_handle *handle);
 	struct rr_list jobs;
 	struct rr_map queues; /* of objects that are being changed */
 	struct rr_remote_listed listed[RR_REMOTE_LISTED];

@@ -29,6 +29,16 @@ rr_v3_attributes(const fattr3 *given, struct rr_vfs_attributes *attributes)
 	return true;
 }
 
+/* Only clients of a provider need a number of the object. */
+bool
+rr_v3_take(const struct rr_v3_job *job, const fattr3 *given, struct rr_vfs_attributes *attributes)
+{
+	if (!job->base.lean)
+		return rr_v3_attributes(given, attributes);
+	rr_fattr3_take(given, attributes);
+	return true;
+}
+
 void
 rr_v3_known(const post_op_attr *given, struct rr_vfs_known *known)
 {

@@ -6,6 +6,7 @@
  */
 #include <string.h>
 
+#include "vfs/fattr3.h"
 #include "vfs/nfs/v3/v3_private.h"
 
 #define INPUT(job) rr_container((job)->base.call, struct rr_vfs_create, call)
@@ -91,22 +92,6 @@ create_known(struct rr_v3_job *job)
 	rr_v3_call(job, NFSPROC3_SETATTR, create_set_later);
 }
 
-/* Keeps the handle of the object. Returns a status. */
-static enum rr_vfs_status
-create_take(struct rr_v3_job *job, nfs_fh3 given)
-{
-	struct rr_vfs_create *create = INPUT(job);
-	struct rr_remote_handle *object = &job->base.objects[1];
-	enum rr_vfs_status status = rr_remote_encode(
-		&job->base.vfs->shared->handles, job->base.objects[0].export, given.data, &create->handle);
-
-	if (status != RR_VFS_OK)
-		return status;
-	object->length = given.data.length;
-	memcpy(object->data, given.data.data, given.data.length);
-	return RR_VFS_OK;
-}
-
 /* Goes on with the answer to a LOOKUP of the entry: of a file that existed, or of one that was made and whose
  * handle the other server did not give. */
 static void
@@ -117,7 +102,7 @@ create_found(struct rr_v3_job *job, enum rr_vfs_status status)
 
 	if (status == RR_VFS_OK) {
 		rr_v3_known(&ok->obj_attributes, &create->object_after);
-		status = create_take(job, ok->object);
+		status = rr_remote_found(&job->base, ok->object.data, &create->handle);
 	}
 	if (status == RR_VFS_OK && !job->base.created &&
 		(!create->object_after.valid || create->object_after.attributes.type != RR_VFS_FILE))
@@ -135,57 +120,72 @@ create_look(struct rr_v3_job *job)
 	rr_v3_call(job, NFSPROC3_LOOKUP, create_found);
 }
 
-/* CREATE, MKDIR, SYMLINK and MKNOD have results of one form. */
 static void
 create_made(struct rr_v3_job *job, enum rr_vfs_status status)
 {
-	struct rr_vfs_create *create = INPUT(job);
-	const CREATE3res *result = &job->result.create;
+	const struct rr_vfs_create *create = INPUT(job);
 
-	rr_v3_change(status == RR_VFS_OK ? &result->u.resok.dir_wcc : &result->u.resfail.dir_wcc,
-		&create->directory_change);
-	if (status == RR_VFS_EXIST && create->type == RR_VFS_FILE && create->how == RR_VFS_UNCHECKED) {
+	if (status == RR_VFS_EXIST && create->type == RR_VFS_FILE && create->how == RR_VFS_UNCHECKED)
 		create_look(job);
-		return;
-	}
-	if (status != RR_VFS_OK) {
+	else if (status != RR_VFS_OK)
 		rr_remote_end(&job->base, status);
-		return;
-	}
-	job->base.created = true;
-	rr_v3_known(&result->u.resok.obj_attributes, &create->object_after);
-	if (!result->u.resok.obj.handle_follows || !create->object_after.valid) {
+	else if (job->base.objects[1].length == 0 || !create->object_after.valid)
 		create_look(job);
-		return;
-	}
-	status = create_take(job, result->u.resok.obj.u.handle);
-	if (status == RR_VFS_OK)
-		create_known(job);
 	else
-		rr_remote_end(&job->base, status);
+		create_known(job);
 }
 
 /* ---- The procedures ---- */
 
-static enum rr_vfs_status
-create_file(struct rr_v3_job *job, diropargs3 where, const sattr3 *attributes)
+/* Returns where the object is made. */
+static diropargs3
+create_where(const struct rr_v3_job *job)
+{
+	return (diropargs3){ rr_v3_fh(&job->base.objects[0]), INPUT(job)->name };
+}
+
+/* Returns the attributes with which the object is made. */
+static sattr3
+create_attributes(const struct rr_v3_job *job)
+{
+	const struct rr_vfs_set set = job->base.lean ? INPUT(job)->set : rr_remote_new_set(INPUT(job));
+	sattr3 attributes;
+
+	rr_v3_set(&set, &attributes);
+	return attributes;
+}
+
+static void
+create_file_build(struct rr_v3_job *job)
 {
 	const struct rr_vfs_create *create = INPUT(job);
 	CREATE3args *args = &job->args.create;
 
-	args->where = where;
+	args->where = create_where(job);
 	if (create->how == RR_VFS_EXCLUSIVE) {
 		args->how.mode = EXCLUSIVE;
 		memcpy(args->how.u.verf, create->verifier, sizeof(args->how.u.verf));
 	} else {
 		args->how.mode = GUARDED;
-		args->how.u.obj_attributes = *attributes;
+		args->how.u.obj_attributes = create_attributes(job);
 	}
-	return rr_v3_call(job, NFSPROC3_CREATE, create_made);
 }
 
-static enum rr_vfs_status
-create_node(struct rr_v3_job *job, diropargs3 where, const sattr3 *attributes)
+static void
+create_directory_build(struct rr_v3_job *job)
+{
+	job->args.mkdir = (MKDIR3args){ create_where(job), create_attributes(job) };
+}
+
+static void
+create_link_build(struct rr_v3_job *job)
+{
+	job->args.symlink =
+		(SYMLINK3args){ create_where(job), { create_attributes(job), INPUT(job)->target } };
+}
+
+static void
+create_node_build(struct rr_v3_job *job)
 {
 	static const ftype3 types[] = {
 		[RR_VFS_BLOCK_DEVICE] = NF3BLK,
@@ -196,44 +196,62 @@ create_node(struct rr_v3_job *job, diropargs3 where, const sattr3 *attributes)
 	const struct rr_vfs_create *create = INPUT(job);
 	MKNOD3args *args = &job->args.mknod;
 
-	args->where = where;
+	args->where = create_where(job);
 	args->what.type = types[create->type];
 	if (create->type == RR_VFS_BLOCK_DEVICE || create->type == RR_VFS_CHARACTER_DEVICE) {
-		args->what.u.device.dev_attributes = *attributes;
+		args->what.u.device.dev_attributes = create_attributes(job);
 		args->what.u.device.spec = (specdata3){ create->device[0], create->device[1] };
 	} else {
-		args->what.u.pipe_attributes = *attributes;
+		args->what.u.pipe_attributes = create_attributes(job);
 	}
-	return rr_v3_call(job, NFSPROC3_MKNOD, create_made);
 }
+
+/* The results of all of them are of one form. */
+static enum rr_vfs_status
+create_take(struct rr_v3_job *job, enum rr_vfs_status status)
+{
+	struct rr_vfs_create *create = INPUT(job);
+	const CREATE3res *result = &job->result.create;
+	const CREATE3resok *ok = &result->u.resok;
+
+	rr_v3_change(
+		status == RR_VFS_OK ? &ok->dir_wcc : &result->u.resfail.dir_wcc, &create->directory_change);
+	if (status != RR_VFS_OK)
+		return status;
+	job->base.created = true;
+	create->object_after.valid =
+		ok->obj_attributes.attributes_follow &&
+		rr_v3_take(job, &ok->obj_attributes.u.attributes, &create->object_after.attributes);
+	job->base.objects[1].length = 0;
+	return ok->obj.handle_follows ? rr_remote_found(&job->base, ok->obj.u.handle.data, &create->handle)
+				      : RR_VFS_OK;
+}
+
+const struct rr_v3_work rr_v3_work_create = { NFSPROC3_CREATE, 0, create_file_build, create_take };
+const struct rr_v3_work rr_v3_work_mkdir = { NFSPROC3_MKDIR, 0, create_directory_build, create_take };
+const struct rr_v3_work rr_v3_work_symlink = { NFSPROC3_SYMLINK, 0, create_link_build, create_take };
+const struct rr_v3_work rr_v3_work_mknod = { NFSPROC3_MKNOD, 0, create_node_build, create_take };
 
 enum rr_vfs_status
 rr_v3_create(struct rr_v3_job *job)
 {
 	const struct rr_vfs_create *create = INPUT(job);
-	const struct rr_vfs_set set = rr_remote_new_set(create);
-	diropargs3 where = { rr_v3_fh(&job->base.objects[0]), create->name };
 	char text[RR_VFS_NAME_MAX + 1];
-	sattr3 attributes;
 	enum rr_vfs_status status = rr_vfs_name(create->name, text);
 
 	job->base.objects[1].export = job->base.objects[0].export;
-	if (status == RR_VFS_OK)
-		status = rr_v3_set(&set, &attributes);
+	if (status == RR_VFS_OK && !rr_fattr3_can_set(&create->set))
+		status = RR_VFS_INVAL;
 	if (status != RR_VFS_OK)
 		return status;
 	switch (create->type) {
-	case RR_VFS_FILE: return create_file(job, where, &attributes);
-	case RR_VFS_DIRECTORY:
-		job->args.mkdir = (MKDIR3args){ where, attributes };
-		return rr_v3_call(job, NFSPROC3_MKDIR, create_made);
-	case RR_VFS_LINK:
-		job->args.symlink = (SYMLINK3args){ where, { attributes, create->target } };
-		return rr_v3_call(job, NFSPROC3_SYMLINK, create_made);
+	case RR_VFS_FILE: return rr_v3_ask(job, &rr_v3_work_create, create_made);
+	case RR_VFS_DIRECTORY: return rr_v3_ask(job, &rr_v3_work_mkdir, create_made);
+	case RR_VFS_LINK: return rr_v3_ask(job, &rr_v3_work_symlink, create_made);
 	case RR_VFS_BLOCK_DEVICE:
 	case RR_VFS_CHARACTER_DEVICE:
 	case RR_VFS_SOCKET:
-	case RR_VFS_FIFO: return create_node(job, where, &attributes);
+	case RR_VFS_FIFO: return rr_v3_ask(job, &rr_v3_work_mknod, create_made);
 	}
 	return RR_VFS_WRONG_TYPE;
 }

@@ -40,25 +40,36 @@ name_found_attributes(struct rr_v3_job *job, enum rr_vfs_status status)
 }
 
 static void
-name_found(struct rr_v3_job *job, enum rr_vfs_status status)
+name_look_build(struct rr_v3_job *job)
+{
+	job->args.lookup.what = name_entry(&job->base.objects[0], INPUT(job, lookup)->name);
+}
+
+static enum rr_vfs_status
+name_look_take(struct rr_v3_job *job, enum rr_vfs_status status)
 {
 	struct rr_vfs_lookup *lookup = INPUT(job, lookup);
 	const LOOKUP3res *result = &job->result.lookup;
+	const post_op_attr *attributes = &result->u.resok.obj_attributes;
 
 	rr_v3_known(status == RR_VFS_OK ? &result->u.resok.dir_attributes : &result->u.resfail.dir_attributes,
 		&lookup->directory_after);
-	if (status == RR_VFS_OK)
-		status = rr_remote_encode(&job->base.vfs->shared->handles, job->base.objects[0].export,
-			result->u.resok.object.data, &lookup->handle);
-	if (status != RR_VFS_OK || (result->u.resok.obj_attributes.attributes_follow &&
-					   rr_v3_attributes(&result->u.resok.obj_attributes.u.attributes,
-						   &lookup->attributes))) {
+	if (status != RR_VFS_OK)
+		return status;
+	job->known = attributes->attributes_follow &&
+		     rr_v3_take(job, &attributes->u.attributes, &lookup->attributes);
+	return rr_remote_found(&job->base, result->u.resok.object.data, &lookup->handle);
+}
+
+const struct rr_v3_work rr_v3_work_lookup = { NFSPROC3_LOOKUP, 0, name_look_build, name_look_take };
+
+static void
+name_found(struct rr_v3_job *job, enum rr_vfs_status status)
+{
+	if (status != RR_VFS_OK || job->known) {
 		rr_remote_end(&job->base, status);
 		return;
 	}
-	job->base.objects[1].export = job->base.objects[0].export;
-	job->base.objects[1].length = result->u.resok.object.data.length;
-	memcpy(job->base.objects[1].data, result->u.resok.object.data.data, job->base.objects[1].length);
 	job->args.getattr.object = rr_v3_fh(&job->base.objects[1]);
 	rr_v3_call(job, NFSPROC3_GETATTR, name_found_attributes);
 }
@@ -83,8 +94,7 @@ rr_v3_lookup(struct rr_v3_job *job)
 	}
 	if (status != RR_VFS_OK && status != RR_VFS_BAD_NAME)
 		return status;
-	job->args.lookup.what = what;
-	return rr_v3_call(job, NFSPROC3_LOOKUP, name_found);
+	return rr_v3_ask(job, &rr_v3_work_lookup, name_found);
 }
 
 /* ---- LINK ---- */

@@ -20,17 +20,10 @@ object_get_build(struct rr_v3_job *job)
 static enum rr_vfs_status
 object_get_take(struct rr_v3_job *job, enum rr_vfs_status status)
 {
-	const fattr3 *given = &job->result.getattr.u.resok.obj_attributes;
-	struct rr_vfs_attributes *attributes = &INPUT(job, getattr)->attributes;
-
-	if (status != RR_VFS_OK)
-		return status;
-	/* Only clients of a provider need a number of the object. */
-	if (job->base.lean)
-		rr_fattr3_take(given, attributes);
-	else if (!rr_v3_attributes(given, attributes))
-		return RR_VFS_IO;
-	return RR_VFS_OK;
+	if (status == RR_VFS_OK && !rr_v3_take(job, &job->result.getattr.u.resok.obj_attributes,
+					   &INPUT(job, getattr)->attributes))
+		status = RR_VFS_IO;
+	return status;
 }
 
 const struct rr_v3_work rr_v3_work_getattr = { NFSPROC3_GETATTR, 0, object_get_build, object_get_take };

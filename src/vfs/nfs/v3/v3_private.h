@@ -20,6 +20,9 @@ struct rr_v3_vfs {
 
 /* Stores the attributes. Returns false where they make no sense. */
 bool rr_v3_attributes(const fattr3 *given, struct rr_vfs_attributes *attributes);
+/* Stores the attributes of an object that an operation of the job is for, as rr_v3_attributes() does; of a
+ * job without a provider, whatever they are. */
+bool rr_v3_take(const struct rr_v3_job *job, const fattr3 *given, struct rr_vfs_attributes *attributes);
 void rr_v3_known(const post_op_attr *given, struct rr_vfs_known *known);
 void rr_v3_change(const wcc_data *given, struct rr_vfs_change *change);
 /* Stores what version 3 can set. Returns RR_VFS_INVAL for a time that it does not hold: before 1970, or after

@@ -18,6 +18,7 @@ struct rr_v3_job {
 	void (*then)(struct rr_v3_job *job, enum rr_vfs_status status);
 	const struct rr_v3_work *work; /* whose call is under way; NULL: it is a call of another kind */
 	bool plain;                    /* of a listing: by READDIR */
+	bool known;                    /* of LOOKUP: the attributes of the object came with it */
 	struct rr_v3_nlm nlm;
 	union {
 		GETATTR3args getattr;
@@ -83,7 +84,8 @@ struct rr_v3_work {
 	enum rr_vfs_status (*take)(struct rr_v3_job *job, enum rr_vfs_status status);
 };
 
-extern const struct rr_v3_work rr_v3_work_getattr, rr_v3_work_setattr, rr_v3_work_access, rr_v3_work_readlink,
+extern const struct rr_v3_work rr_v3_work_lookup, rr_v3_work_create, rr_v3_work_mkdir, rr_v3_work_symlink,
+	rr_v3_work_mknod, rr_v3_work_getattr, rr_v3_work_setattr, rr_v3_work_access, rr_v3_work_readlink,
 	rr_v3_work_statfs, rr_v3_work_commit, rr_v3_work_link, rr_v3_work_remove, rr_v3_work_rmdir,
 	rr_v3_work_rename;
 

@@ -69,24 +69,15 @@ rr_v4_complete(const struct rr_attr_values *values, struct rr_vfs_attributes *at
 void
 rr_v4_take_known(const struct rr_v4_slot *slot, uint8_t place, struct rr_vfs_known *known)
 {
-	struct rr_attr_values values;
-
-	known->valid = rr_v4_take_values(slot, place, &values) && rr_v4_complete(&values, &known->attributes);
-}
-
-void
-rr_v4_take_object(struct rr_v4_slot *slot, struct rr_vfs_attributes *attributes)
-{
 	struct rr_v4_job *job = rr_v4_job(slot);
 	struct rr_attr_values values;
 
 	/* Only clients of a provider need a number of the object. */
-	if (!rr_v4_take_values(slot, job->at.object, &values) ||
-		!(rr_v4_complete(&values, attributes) ||
-			(job->base.lean && rr_attr_in(&values.have, FATTR4_TYPE)))) {
-		job->verdict = RR_VFS_IO;
+	known->valid = rr_v4_take_values(slot, place, &values) &&
+		       (rr_v4_complete(&values, &known->attributes) ||
+			       (job->base.lean && rr_attr_in(&values.have, FATTR4_TYPE)));
+	if (!known->valid || place != job->at.object)
 		return;
-	}
 	job->owner = values.owner;
 	job->group = values.group;
 }

@@ -148,12 +148,9 @@ create_look_take(struct rr_v4_slot *slot)
 	struct rr_v4_job *job = rr_v4_job(slot);
 	struct rr_vfs_create *create = RR_V4_INPUT(job, create);
 	const struct rpcrdma_bytes given = rr_v4_res(slot, OP_GETFH)->u.opgetfh.u.resok4.object;
-	uint32_t export = job->base.objects[0].export;
 
 	rr_v4_take_known(slot, job->at.object, &create->object_after);
-	job->verdict = rr_remote_encode(&job->base.vfs->shared->handles, export, given, &create->handle);
-	if (job->verdict == RR_VFS_OK)
-		rr_remote_keep(&job->base.objects[1], export, given);
+	job->verdict = rr_remote_found(&job->base, given, &create->handle);
 	return 0;
 }
 
@@ -163,17 +160,21 @@ static const struct rr_v4_work create_look = {
 
 /* ---- The object is made ---- */
 
-/* Appends the OPEN that makes a file. Its owner is one of the slot: opens of one file by one owner are one
- * open (RFC 8881, 9.7), so that the CLOSE behind this OPEN would end another open, too. */
+/* Appends the OPEN that makes a file. */
 static void
 create_open_op(struct rr_v4_slot *slot, const struct rr_vfs_create *create, fattr4 attributes)
 {
 	OPEN4args *args = &rr_v4_op(slot, OP_OPEN, RR_V4_OPEN_MAX)->u.opopen;
 	createhow4 *how = &args->openhow.u.how;
-	int length = snprintf(slot->owner, sizeof(slot->owner), "rpcrdma %u", slot->number);
 
 	rr_v4_open_owner(slot, args, OPEN4_SHARE_ACCESS_BOTH);
-	args->owner.owner = (struct rpcrdma_bytes){ slot->owner, (uint32_t)length };
+	/* Before a CLOSE in the same COMPOUND, it is one of the slot: opens of one file by one owner are one
+	 * open (RFC 8881, 9.7), so that the CLOSE would end another open, too. */
+	if (!rr_v4_job(slot)->base.lean) {
+		int length = snprintf(slot->owner, sizeof(slot->owner), "rpcrdma %u", slot->number);
+
+		args->owner.owner = (struct rpcrdma_bytes){ slot->owner, (uint32_t)length };
+	}
 	args->openhow.opentype = OPEN4_CREATE;
 	args->claim.claim = CLAIM_NULL;
 	args->claim.u.file = create->name;
@@ -203,22 +204,27 @@ create_op(struct rr_v4_slot *slot, const struct rr_vfs_create *create, fattr4 at
 	args->createattrs = attributes;
 }
 
+/* A file that the client of <rpcrdma/nfs.h> makes stays open, in the session's table of opens, as data is
+ * written to it next. */
 static void
 create_build(struct rr_v4_slot *slot)
 {
 	struct rr_v4_job *job = rr_v4_job(slot);
 	const struct rr_vfs_create *create = RR_V4_INPUT(job, create);
-	fattr4 attributes = rr_v4_attr_set(slot, &job->set);
+	fattr4 attributes = rr_v4_attr_set(slot, job->base.lean ? &create->set : &job->set);
 
 	rr_v4_put_object(slot, 0);
-	rr_v4_op(slot, OP_SAVEFH, 0);
-	job->at.before[0] = rr_v4_ask_attributes(slot, &rr_v4_ask_object);
+	if (!job->base.lean)
+		rr_v4_op(slot, OP_SAVEFH, 0);
+	job->at.before[0] = rr_v4_ask_known(slot);
 	if (create->type == RR_VFS_FILE)
 		create_open_op(slot, create, attributes);
 	else
 		create_op(slot, create, attributes);
 	rr_v4_op(slot, OP_GETFH, 4 + NFS4_FHSIZE);
 	job->at.object = rr_v4_ask_attributes(slot, &rr_v4_ask_object);
+	if (job->base.lean)
+		return;
 	if (create->type == RR_VFS_FILE)
 		rr_v4_op(slot, OP_CLOSE, sizeof(stateid4))->u.opclose.open_stateid = create_current;
 	rr_v4_op(slot, OP_RESTOREFH, 0);
@@ -252,10 +258,13 @@ create_take(struct rr_v4_slot *slot)
 
 	rr_v4_take_change(slot, job->at.before[0], job->at.after[0], info, &create->directory_change);
 	job->base.created = true;
+	if (file && job->base.lean)
+		rr_v4_open_enter(
+			slot, rr_v4_res(slot, OP_GETFH)->u.opgetfh.u.resok4.object, OPEN4_SHARE_ACCESS_BOTH);
 	return create_look_take(slot);
 }
 
-static const struct rr_v4_work create_work = { .build = create_build,
+const struct rr_v4_work rr_v4_work_create = { .build = create_build,
 	.take = create_take,
 	.fail = create_fail,
 	.result = sizeof(nfsstat4),
@@ -282,7 +291,7 @@ create_then(struct rr_v4_job *job, enum rr_vfs_status status)
 	if (status == RR_VFS_EXIST && create->type == RR_VFS_FILE && create->how == RR_VFS_UNCHECKED)
 		rr_v4_ask(job, &create_look, create_found);
 	else if (status == RR_VFS_PERM && !create->must_own && create_leave_owner(job))
-		rr_v4_ask(job, &create_work, create_then);
+		rr_v4_ask(job, &rr_v4_work_create, create_then);
 	else
 		create_end(job, status == RR_VFS_SYMLINK ? RR_VFS_NOTDIR : status);
 }
@@ -297,5 +306,5 @@ rr_v4_do_create(struct rr_v4_job *job)
 	if (status == RR_VFS_OK && (create->type < RR_VFS_FILE || create->type > RR_VFS_FIFO))
 		status = RR_VFS_WRONG_TYPE;
 	job->set = create_set(create);
-	return status == RR_VFS_OK ? rr_v4_ask(job, &create_work, create_then) : status;
+	return status == RR_VFS_OK ? rr_v4_ask(job, &rr_v4_work_create, create_then) : status;
 }

@@ -28,6 +28,26 @@ name_is_bad(struct rpcrdma_bytes name)
 
 /* ---- LOOKUP ---- */
 
+/* Looks up names, each in the directory of the one before it: the client of <rpcrdma/nfs.h> asks for several
+ * at a time, with '/' between them. RFC 8881, 2.3: "multi-component look up requests can be constructed by
+ * combining multiple LOOKUP operations." For "..", there is LOOKUPP (18.13.4). */
+static void
+name_look_ops(struct rr_v4_slot *slot, struct rpcrdma_bytes names)
+{
+	const char *at = names.data, *end = at + names.length;
+
+	while (at < end) {
+		const char *slash = memchr(at, '/', (size_t)(end - at));
+		const struct rpcrdma_bytes name = { at, (uint32_t)((slash ? slash : end) - at) };
+
+		if (name.length == 2 && memcmp(at, "..", 2) == 0)
+			rr_v4_op(slot, OP_LOOKUPP, 0);
+		else if (name.length > 0)
+			rr_v4_op(slot, OP_LOOKUP, 0)->u.oplookup.objname = name;
+		at += name.length + 1;
+	}
+}
+
 /* Nothing above the root of an export is looked up. job->base.created: "." or "..". */
 static void
 name_look_build(struct rr_v4_slot *slot)
@@ -38,11 +58,9 @@ name_look_build(struct rr_v4_slot *slot)
 		      (lookup->name.length == 1 || rr_remote_is_root(job->base.vfs, &job->base.objects[0]));
 
 	rr_v4_put_object(slot, 0);
-	job->at.before[0] = rr_v4_ask_attributes(slot, &rr_v4_ask_object);
-	if (job->base.created && !itself)
-		rr_v4_op(slot, OP_LOOKUPP, 0);
-	else if (!itself)
-		rr_v4_op(slot, OP_LOOKUP, 0)->u.oplookup.objname = lookup->name;
+	job->at.before[0] = rr_v4_ask_known(slot);
+	if (!itself)
+		name_look_ops(slot, lookup->name);
 	rr_v4_op(slot, OP_GETFH, 4 + NFS4_FHSIZE);
 	job->at.object = rr_v4_ask_attributes(slot, &rr_v4_ask_object);
 }
@@ -67,7 +85,7 @@ name_look_take(struct rr_v4_slot *slot)
 	lookup->attributes = known.attributes;
 	job->verdict =
 		!known.valid ? RR_VFS_IO
-			     : rr_remote_encode(&job->base.vfs->shared->handles, job->base.objects[0].export,
+			     : rr_remote_found(&job->base,
 				       rr_v4_res(slot, OP_GETFH)->u.opgetfh.u.resok4.object, &lookup->handle);
 	/* "." is an entry of directories alone. */
 	if (job->verdict == RR_VFS_OK && job->base.created && lookup->attributes.type != RR_VFS_DIRECTORY)
@@ -75,7 +93,7 @@ name_look_take(struct rr_v4_slot *slot)
 	return 0;
 }
 
-static const struct rr_v4_work name_look = {
+const struct rr_v4_work rr_v4_work_lookup = {
 	.build = name_look_build, .take = name_look_take, .fail = name_look_fail, .result = sizeof(nfsstat4)
 };
 
@@ -94,7 +112,7 @@ rr_v4_do_lookup(struct rr_v4_job *job)
 	if (status != RR_VFS_OK && status != RR_VFS_BAD_NAME)
 		return status;
 	job->base.created = status == RR_VFS_BAD_NAME;
-	return rr_v4_ask(job, &name_look, name_look_then);
+	return rr_v4_ask(job, &rr_v4_work_lookup, name_look_then);
 }
 
 /* ---- LINK ---- */

@@ -18,7 +18,12 @@ object_get_build(struct rr_v4_slot *slot)
 static int
 object_get_take(struct rr_v4_slot *slot)
 {
-	rr_v4_take_object(slot, &RR_V4_INPUT(rr_v4_job(slot), getattr)->attributes);
+	struct rr_v4_job *job = rr_v4_job(slot);
+	struct rr_vfs_known known;
+
+	rr_v4_take_known(slot, job->at.object, &known);
+	RR_V4_INPUT(job, getattr)->attributes = known.attributes;
+	job->verdict = known.valid ? RR_VFS_OK : RR_VFS_IO;
 	return 0;
 }
 

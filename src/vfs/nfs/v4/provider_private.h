@@ -40,10 +40,9 @@ uint8_t rr_v4_ask_known(struct rr_v4_slot *slot);
 /* Decodes the result of the GETATTR at this place. Returns false if there is none (place 0, or an operation
  * in front of it failed), or if it makes no sense. */
 bool rr_v4_take_values(const struct rr_v4_slot *slot, uint8_t place, struct rr_attr_values *values);
+/* Decodes the attributes likewise. Of the object that is found or made (job->at.object), also notes the names
+ * of its owner and group. */
 void rr_v4_take_known(const struct rr_v4_slot *slot, uint8_t place, struct rr_vfs_known *known);
-/* Takes the attributes of the object that the operation is for (job->at.object), and notes the names of its
- * owner and group. Sets job->verdict where there are none. */
-void rr_v4_take_object(struct rr_v4_slot *slot, struct rr_vfs_attributes *attributes);
 /* Completes attributes that a server sent. Returns false if they lack the type or the number. */
 bool rr_v4_complete(const struct rr_attr_values *values, struct rr_vfs_attributes *attributes);
 /* Takes the change of an object from the GETATTRs before and after an operation. info: what the server says

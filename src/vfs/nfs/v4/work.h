@@ -71,9 +71,9 @@ rr_v4_put_object(struct rr_v4_slot *slot, int index)
 	rr_v4_putfh(slot, rr_remote_fh(&rr_v4_job(slot)->base.objects[index]));
 }
 
-extern const struct rr_v4_work rr_v4_work_getattr, rr_v4_work_setattr, rr_v4_work_access, rr_v4_work_readlink,
-	rr_v4_work_statfs, rr_v4_work_limits, rr_v4_work_link, rr_v4_work_remove, rr_v4_work_rename,
-	rr_v4_work_commit, rr_v4_work_seek, rr_v4_work_copy, rr_v4_work_clone, rr_v4_work_allocate,
-	rr_v4_work_getxattr, rr_v4_work_setxattr, rr_v4_work_listxattr;
+extern const struct rr_v4_work rr_v4_work_lookup, rr_v4_work_create, rr_v4_work_getattr, rr_v4_work_setattr,
+	rr_v4_work_access, rr_v4_work_readlink, rr_v4_work_statfs, rr_v4_work_limits, rr_v4_work_link,
+	rr_v4_work_remove, rr_v4_work_rename, rr_v4_work_commit, rr_v4_work_seek, rr_v4_work_copy,
+	rr_v4_work_clone, rr_v4_work_allocate, rr_v4_work_getxattr, rr_v4_work_setxattr, rr_v4_work_listxattr;
 
 #endif

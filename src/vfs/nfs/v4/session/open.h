@@ -89,6 +89,11 @@ void rr_v4_open_build(struct rr_v4_slot *slot);
 int rr_v4_opened(struct rr_v4_slot *slot);
 /* Appends CLOSE of slot->open, and the return of its delegation, if it has one. */
 void rr_v4_close_build(struct rr_v4_slot *slot);
+/* Enters a file in the table of opens that the COMPOUND of a call has made and opened, for the calls that
+ * follow; room was kept for it (the member makes of the work). An entry of this file whose CLOSE is under way
+ * ends with that CLOSE, so this OPEN has an entry of its own. An entry whose OPEN is under way waits for the
+ * end of that OPEN as before. */
+void rr_v4_open_enter(struct rr_v4_slot *slot, struct rpcrdma_bytes handle, uint32_t access);
 /* Enters a file in the table of opens that the COMPOUND of a call has opened and not closed, or for which the
  * server gave a delegation. The table later closes it as an unused one. Room in the table was kept for the
  * file (the member makes of the work); only an impossible handle could fail to be entered. */

@@ -51,6 +51,24 @@ rr_v4_nothing_take(struct rr_v4_slot *slot)
 }
 
 void
+rr_v4_open_enter(struct rr_v4_slot *slot, struct rpcrdma_bytes handle, uint32_t access)
+{
+	struct rr_v4_open *open = rr_v4_open_find(slot->v4, handle);
+	bool is_made;
+
+	if (open && open->state == RR_V4_OPEN_CLOSING)
+		open = NULL;
+	if (!open && handle.length > 0)
+		open = rr_v4_open_new(slot->v4, handle);
+	if (!open)
+		return;
+	is_made = open->state == RR_V4_OPEN_MAKING;
+	rr_v4_open_take(slot->v4, open, &rr_v4_res(slot, OP_OPEN)->u.opopen.u.resok4, access);
+	if (is_made)
+		open->state = RR_V4_OPEN_MAKING;
+}
+
+void
 rr_v4_open_leave(struct rr_v4_slot *slot, struct rpcrdma_bytes handle, uint32_t access)
 {
 	struct rr_v4_open *open = rr_v4_open_new(slot->v4, handle);
