@@ -62,6 +62,10 @@ def test_server(directory):
         tap.result(done.returncode == 0 and any(r["name"] == "B9-failed-read" and r["verdict"] == "pass" for r in found)
                    and any(r["verdict"] == "skip" and r["row"] == "B5" for r in found), "a server of version 4 alone fails no case",
                    [done.stderr, *[r for r in found if r["verdict"] == "fail"]])
+    with Server(TOOL, directory, "--nfs", "4.0") as server:
+        done, found = results(server.url)
+        tap.result(done.returncode == 0 and any(r["name"] == "B9-failed-read" and r["verdict"] == "pass" for r in found),
+                   "nor does one of version 4.0 alone", [done.stderr, *[r for r in found if r["verdict"] == "fail"]])
     tap.result(run("--only", "nothing", server.url).returncode != 0, "a server that is gone is an error")
 
 

@@ -4,6 +4,7 @@
 import json
 import os
 import pty
+import shutil
 import signal
 import subprocess
 import sys
@@ -18,8 +19,12 @@ LARGE = (37 << 20) + 12345
 tap = Tap()
 
 
+def subprocess_of(*command):
+    return subprocess.run(command, capture_output=True, timeout=60)
+
+
 def run(*arguments):
-    return subprocess.run([TOOL, *arguments], capture_output=True, timeout=60)
+    return subprocess_of(TOOL, *arguments)
 
 
 def check(name, good, result):
@@ -250,6 +255,26 @@ def named(top):
         tap.result(result.returncode == 2 and b"--nfs takes" in result.stderr, f"--nfs '{wrong}' is a usage error", [result])
 
 
+def libnfs(top):
+    """libnfs, which speaks version 4.0 for "4", asks for the files of a server that has this version alone."""
+    if not shutil.which("nfs-cat"):
+        print("# no libnfs")
+        return
+    with Server(TOOL, top, "--nfs", "4.0", tcp_port=free_port()) as server:
+        options = f"?version=4&nfsport={server.tcp_port}"
+        listed = subprocess_of("nfs-ls", f"nfs://127.0.0.1/{options}")
+        tap.result(listed.returncode == 0 and b"large" in listed.stdout, "libnfs lists a server of version 4.0", [listed])
+        read = subprocess_of("nfs-cat", f"nfs://127.0.0.1//large{options}")
+        with open(f"{top}/large", "rb") as file:
+            tap.result(read.stdout == file.read(), "and reads a file", [read.stderr])
+        with open(f"{top}.small", "w") as file:
+            file.write("small")
+        written = subprocess_of("nfs-cp", f"{top}.small", f"nfs://127.0.0.1//written{options}")
+        with open(f"{top}/written") as file:
+            tap.result(file.read() == "small", "and writes one", [written])
+        os.unlink(f"{top}/written")
+
+
 def main():
     memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
     with tempfile.TemporaryDirectory(prefix="rpcrdma-show-", dir=memory) as work:
@@ -269,6 +294,7 @@ def main():
         if "RPCRDMA_VERSION" not in os.environ:
             highest(top)
             named(top)
+            libnfs(top)
     tap.end()
 
 

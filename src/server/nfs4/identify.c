@@ -290,9 +290,13 @@ uint32_t
 rr_nfs4_identify(struct rr_nfs4_compound *c)
 {
 	const struct identify_name name = identify_name(c->op);
-	struct rr_nfs4_tables *tables = rr_nfs4_lock_tables(c->server);
+	struct rr_nfs4_tables *tables;
 	uint32_t status = NFS4_OK;
 
+	/* Most operations name no client, and come after one that did not either. */
+	if (!name.id && !name.stateid && c->op->argop != OP_PUTFH && !c->client)
+		return NFS4_OK;
+	tables = rr_nfs4_lock_tables(c->server);
 	rr_nfs4_identify_release(c);
 	/* Without a filehandle the operation fails, and its request does not count. */
 	if (c->operation->flags & RR_NFS4_OP_FH && c->current.kind == RR_NFS4_FH_NONE)

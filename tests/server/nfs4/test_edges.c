@@ -288,6 +288,13 @@ the_nearest_error_stands_for_one_that_is_not_listed(void **state)
 	assert_int_equal(rr_nfs4_status_for(1, OP_ALLOCATE, NFS4ERR_PERM), NFS4ERR_ACCESS);
 	assert_int_equal(rr_nfs4_status_for(1, OP_SECINFO, NFS4ERR_SYMLINK), NFS4ERR_NOTDIR);
 	assert_int_equal(rr_nfs4_status_for(1, OP_READLINK, NFS4ERR_ISDIR), NFS4ERR_WRONG_TYPE);
+	/* RFC 7530, 13.2 */
+	assert_int_equal(rr_nfs4_status_for(0, OP_READLINK, NFS4ERR_ISDIR), NFS4ERR_ISDIR);
+	assert_int_equal(rr_nfs4_status_for(0, OP_OPEN, NFS4ERR_WRONG_TYPE), NFS4ERR_INVAL);
+	assert_int_equal(rr_nfs4_status_for(0, OP_RENEW, NFS4ERR_DELAY), NFS4ERR_RESOURCE);
+	assert_int_equal(rr_nfs4_status_for(0, OP_GETATTR, NFS4ERR_REP_TOO_BIG), NFS4ERR_RESOURCE);
+	assert_int_equal(rr_nfs4_status_for(0, OP_RESTOREFH, NFS4ERR_NOFILEHANDLE), NFS4ERR_RESTOREFH);
+	assert_int_equal(rr_nfs4_status_for(0, OP_READ, NFS4ERR_DELEG_REVOKED), NFS4ERR_EXPIRED);
 }
 
 /* 18.22.3: "the READ succeeds and returns zero bytes of data again subject to access permissions checking" */

@@ -373,15 +373,14 @@ requests_of_an_owner_wait_for_each_other(void **state)
 	struct peer *peer = plain_peer(world, 0, "x", 0);
 	const struct rr_nfs4_owner_done done = { .status = NFS4ERR_RESOURCE };
 	struct rr_nfs4_owner *found;
+	stateid4 stateid = plain_opened(peer, &owner, "file", RW);
+	struct started started = { .ops = { op_root(), op_lookup("file"), plain_close(&owner, &stateid) } };
 	struct rr_nfs4_client *client;
-	struct started started = { .ops = { op_root() } };
 
-	plain_opened(peer, &owner, "file", RW);
 	assert_int_equal(rr_nfs4_client_known(&tables->clients, peer->clientid, &client), NFS4_OK);
 	found = rr_nfs4_owner_find(tables, client, RR_NFS4_OPEN, text_bytes("o"));
 	rr_nfs4_owner_begin(found);
-	started.ops[1] = plain_open(peer, &owner, "file", RW, 0, false);
-	started.args = (COMPOUND4args){ .minorversion = 0, .argarray = { 2, started.ops } };
+	started.args = (COMPOUND4args){ .minorversion = 0, .argarray = { 3, started.ops } };
 	peer_start_raw(peer, &started);
 	for (int i = 0; i < 20; i++)
 		assert_true(rr_loop_turn(world->stage.engine->loop, RR_MILLISECOND) >= 0);
