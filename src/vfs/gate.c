@@ -288,15 +288,39 @@ gate_many_groups(const struct rr_caller *who, bool squash, struct rr_vfs_caller 
 	caller->group_count = who->group_count - skip;
 }
 
-void
-rr_gate_identify(const struct rr_caller *who, const struct rr_right *right, struct rr_vfs_identity *identity)
+/* Tells whether the caller is the user that the rule has for clients with a certificate. RFC 9289, 4.2: a
+ * server has "no way [...] to know whether that identity represents one RPC user on that client or is shared
+ * amongst many RPC users": it is the rule that says so. Kerberos has proved a user of its own. */
+static bool
+gate_is_tls_user(const struct rr_gate_caller *from, const struct rr_right *right)
 {
+	return right->tls_user.given && from->who->flavor != RR_RPCSEC_GSS &&
+	       RR_RIGHT_MTLS & 1u << from->source.security;
+}
+
+_Static_assert(
+	(int)RR_RIGHT_GROUPS <= (int)RR_VFS_GROUPS, "an identity has room for the groups of a rule's user");
+
+void
+rr_gate_identify(
+	const struct rr_gate_caller *from, const struct rr_right *right, struct rr_vfs_identity *identity)
+{
+	const struct rr_caller *who = from ? from->who : NULL;
 	struct rr_vfs_caller *caller = &identity->caller;
 	bool squash = right->squash != RR_SQUASH_NONE;
 
 	identity->export = UINT32_MAX;
 	*caller = (struct rr_vfs_caller){ right->anon_uid, right->anon_gid, 0, identity->groups,
 		right->read_only, right->no_acl };
+	if (who && gate_is_tls_user(from, right)) {
+		const struct rr_right_user *user = &right->tls_user;
+
+		caller->uid = user->uid;
+		caller->gid = user->gid;
+		caller->group_count = user->group_count;
+		memcpy(identity->groups, user->groups, sizeof(user->groups));
+		return;
+	}
 	if (!who || !who->named || right->squash == RR_SQUASH_ALL)
 		return;
 	caller->uid = gate_id(who->uid, right->anon_uid, squash);
@@ -367,7 +391,7 @@ rr_gate_ask(struct rr_gate *gate, const struct rr_gate_caller *caller, uint32_t 
 	}
 	if (!(rule->right.flavors & gate_flavor(caller->who)))
 		return RR_GATE_FLAVOR;
-	rr_gate_identify(caller->who, &rule->right, identity);
+	rr_gate_identify(caller, &rule->right, identity);
 	identity->export = number;
 	return RR_GATE_OPEN;
 }

@@ -92,11 +92,11 @@ enum rr_gate_answer rr_gate_ask(struct rr_gate *gate, const struct rr_gate_calle
 enum rr_gate_answer rr_gate_ask_handle(struct rr_gate *gate, const struct rr_gate_caller *caller,
 	struct rpcrdma_bytes handle, struct rr_vfs_identity *identity);
 
-/* Stores in *identity the identity of a caller to whom a rule gives the rights *right. who is the caller, or
+/* Stores in *identity the identity of a caller to whom a rule gives the rights *right. from is the caller, or
  * NULL for nobody. More than RR_VFS_GROUPS groups stay where who has them, in rising order: then *identity
  * is valid as long as the caller's request. */
 void rr_gate_identify(
-	const struct rr_caller *who, const struct rr_right *right, struct rr_vfs_identity *identity);
+	const struct rr_gate_caller *from, const struct rr_right *right, struct rr_vfs_identity *identity);
 
 /* Tells whether it is not known yet, of some export, whether the caller may use it, as the names of the
  * caller's host are being looked up. rr_gate_rule() finds no rule there, and the functions above that tell

@@ -259,10 +259,12 @@ rr_rules_are_met(const struct rr_rules *rules, uint8_t offered, struct rr_text *
 		for (uint32_t j = 0; j < rules->exports[i].count; j++) {
 			const struct rr_rule *rule = &rules->exports[i].rules[j];
 
-			if (rule->right.xprtsec & offered)
+			bool has_user = rule->right.tls_user.given && !(offered & RR_RIGHT_MTLS);
+
+			if (rule->right.xprtsec & offered && !has_user)
 				continue;
 			rr_fail(why, 0, "%.80s must come by %s", rule->client,
-				rule->right.xprtsec & RR_RIGHT_TLS
+				rule->right.xprtsec & RR_RIGHT_TLS && !has_user
 					? "TLS, which needs --tls-cert"
 					: "mutual TLS, which needs --tls-cert and --tls-ca");
 			return false;

@@ -35,6 +35,13 @@ enum { RR_RIGHT_V3 = 1, RR_RIGHT_V4 = 2 }; /* versions of NFS */
 /* What protects the connection: bit s for the enum rr_security s. */
 enum { RR_RIGHT_PLAIN = 1, RR_RIGHT_TLS = 2, RR_RIGHT_MTLS = 4, RR_RIGHT_SECURITIES = 7 };
 
+/* The user whom all callers of a client with a certificate are. */
+enum { RR_RIGHT_GROUPS = 16 }; /* groups beyond these are left out, as in AUTH_SYS */
+struct rr_right_user {
+	bool given;
+	uint32_t uid, gid, group_count, groups[RR_RIGHT_GROUPS];
+};
+
 /* The rights that a rule gives to its callers. */
 struct rr_right {
 	enum rr_squash squash;
@@ -48,6 +55,8 @@ struct rr_right {
 	uint8_t order[RR_RIGHT_FLAVORS];
 	uint8_t versions; /* RR_RIGHT_V3, RR_RIGHT_V4 */
 	uint8_t xprtsec;  /* RR_RIGHT_PLAIN, RR_RIGHT_TLS, RR_RIGHT_MTLS */
+	/* Callers inside of mutual TLS are this user, whatever user their AUTH_SYS names. */
+	struct rr_right_user tls_user;
 	bool is_root;     /* the directory is the root of version 4 */
 	bool mount_point; /* the rule counts only while the directory is one where a file system is mounted */
 	uint64_t words;   /* the options that were given, see rr_right_note() */
@@ -120,7 +129,8 @@ uint32_t rr_rules_root(const struct rr_rules *rules);
 bool rr_rules_want_kerberos(const struct rr_rules *rules);
 
 /* Tells whether each rule admits connections with some protection of those that are offered (RR_RIGHT_PLAIN,
- * ...). If not, writes into why which client could never come in. */
+ * ...), and whether mutual TLS is offered where a rule has a user for it. If not, writes into why which
+ * client could never come in, or never as that user. */
 bool rr_rules_are_met(const struct rr_rules *rules, uint8_t offered, struct rr_text *why);
 
 /* Returns the first rule, from *at on, of the export of this number that applies to a caller at this source,

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/checked.h"
+#include "vfs/idmap/idmap.h"
 #include "vfs/rules_private.h"
 
 enum { OPTION_WORD = 256, OPTION_LIST = 1024 }; /* octets for one option, and for a list of options */
@@ -178,6 +180,26 @@ option_xprtsec(struct rr_right *right, const char *value)
 	return option_bits(value, names, &right->xprtsec, NULL);
 }
 
+/* Looks the user up, as the name of a host is looked up: now, and with the next look at the rules. */
+static bool
+option_tlsuser(struct rr_right *right, const char *value)
+{
+	const struct rr_idmap_question question = { .kind = RR_IDMAP_ACCOUNT,
+		.name = { value, strlen(value) } };
+	struct rr_right_user *user = &right->tls_user;
+	struct rr_idmap_found found = { 0 };
+
+	rr_idmap_system(&rr_env_system, &question, &found);
+	user->given = found.status == RR_IDMAP_FOUND;
+	user->uid = found.number;
+	user->gid = found.gid;
+	user->group_count = (uint32_t)rr_min(found.group_count, RR_RIGHT_GROUPS);
+	if (user->group_count > 0)
+		memcpy(user->groups, found.groups, user->group_count * sizeof(user->groups[0]));
+	rr_free(&rr_env_system, found.groups);
+	return user->given;
+}
+
 /* File handles are made without an fsid. exports(5): "the directory is the root of all exported filesystems"
  * with the values 0 and "root". */
 static bool
@@ -230,6 +252,7 @@ static const struct option_word option_words[] = {
 	{ "sec", option_sec, "sys, none, krb5, krb5i, krb5p, or several of them as krb5:krb5i:krb5p" },
 	{ "vers", option_vers, "3, 4, or 3:4" },
 	{ "xprtsec", option_xprtsec, "none, tls, mtls, or several of them as none:tls:mtls" },
+	{ "tlsuser", option_tlsuser, "the name of a user of this machine" },
 	{ "secure", option_secure, NULL },
 	{ "insecure", option_insecure, NULL },
 	{ "refuse_unknown", option_refuse_unknown, NULL },

@@ -168,7 +168,7 @@ def lines(folder):
     result = run("serve", "--config", config.path, "--check-config")
     known = result.stderr.split("these are: ")[-1].split(", ")
     check("a list without room for all ends behind a whole word", result.stderr.count("\n") == 1 and known[-1] == "...\n"
-          and set(known[:-1]) <= {"rw", "ro", "root_squash", "no_root_squash", "all_squash", "anonuid=", "anongid=", "sec=", "vers=", "xprtsec=", "secure", "refuse_unknown",
+          and set(known[:-1]) <= {"rw", "ro", "root_squash", "no_root_squash", "all_squash", "anonuid=", "anongid=", "sec=", "vers=", "xprtsec=", "tlsuser=", "secure", "refuse_unknown",
                                   "insecure", "acl", "no_acl", "fsid=", "no_all_squash", "mp", "mountpoint", "sync", "async", "subtree_check", "no_subtree_check", "crossmnt", "nohide",
                                   "wdelay", "no_wdelay"}, result)
 

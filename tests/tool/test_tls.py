@@ -5,6 +5,7 @@ demands, what is said about certificates that are wrong, and which octets are se
 import contextlib
 import json
 import os
+import pwd
 import shutil
 import signal
 import subprocess
@@ -113,12 +114,29 @@ def test_rules(top, pki):
                     check(f"xprtsec={words}, version {version}: {way} is {'served' if wanted else 'refused'}", good, result)
             result = run("ls", server.url)
             check(f"xprtsec={words}: RDMA without TLS counts as none", (result.returncode == 0) == ("none" in words.split(":")), result)
-    for words, options, text in (("tls", [], "needs --tls-cert"), ("mtls", server_options(pki)[:4], "needs --tls-cert and --tls-ca"),
+    for words, options, text in (("tls", [], "needs --tls-cert"), ("mtls:none,tlsuser=root", server_options(pki)[:4], "needs --tls-cert and --tls-ca"),
+                                 ("mtls,tlsuser=nobody-of-that-name", server_options(pki), "the name of a user of this machine"), ("mtls", server_options(pki)[:4], "needs --tls-cert and --tls-ca"),
                                  ("tls,ro", ["--tls-ca", "x"], "needs --tls-cert"), ("ssl", [], "none:tls:mtls")):
         result = run("serve", "--allow", f"*(xprtsec={words})", *options, f"{top}/served")
         check(f"serve with xprtsec={words} and {' '.join(options[::2]) or 'no certificate'} does not start", result.returncode == 2 and text in result.stderr, result)
     result = run("serve", "--tls-cert", pki.path("server.pem"), "--tls-key", pki.path("client.key"), f"{top}/served")
     check("serve with another key does not start", result.returncode == 1 and "private key" in result.stderr, result)
+
+
+def test_user(top, pki):
+    """RFC 9289, 4.2, by a rule: who calls from a machine with a certificate is its user, whoever they say that they are."""
+    if os.geteuid() != 0:
+        tap.skip("the user of a certificate", "only the superuser can serve others")
+        return
+    user = pwd.getpwnam("daemon")
+    os.chmod(f"{top}/served", 0o777)
+    with serving(top, *server_options(pki), "--allow", "*(rw,xprtsec=tls:mtls,no_root_squash,tlsuser=daemon)") as server:
+        for version in ("3", "4.2"):
+            for way, options, owner in (("mtls", ours(pki, cert="client"), (user.pw_uid, user.pw_gid)), ("tls", ours(pki), (0, 0))):
+                result = run("cp", "-f", f"{top}/text", url(server.tcp_port, "of-user", way, f"version={version}", *options))
+                there = os.stat(f"{top}/served/of-user") if result.returncode == 0 else None
+                check(f"tlsuser, version {version}: {way} makes a file of user {owner[0]}", there and (there.st_uid, there.st_gid) == owner, result)
+                os.remove(f"{top}/served/of-user")
 
 
 def test_mount(top, pki):
@@ -194,7 +212,7 @@ def main():
         if "built without TLS" in probe.stderr:
             tap.skip("TLS", "this command was built without it")
             tap.end()
-        for test in (test_protected, test_said, test_rules, test_mount, test_renewed, test_gateway):
+        for test in (test_protected, test_said, test_rules, test_user, test_mount, test_renewed, test_gateway):
             test(top, pki)
     tap.end()
 

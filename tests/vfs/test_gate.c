@@ -3,9 +3,11 @@
 #include "../stage.h"
 
 #include <arpa/inet.h>
+#include <pwd.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/tls/tls.h"
 #include "wire/rpc.h"
 
 static const struct rr_vfs_export exports[] = { { "/a" }, { "/b" } };
@@ -283,6 +285,40 @@ a_principal_that_is_no_user_is_anonymous_or_refused(void **state)
 	world_end(&world);
 }
 
+/* RFC 9289, 4.2: the server cannot know whether a certificate is that of one user; the rule says so. */
+static void
+a_client_with_a_certificate_is_the_user_of_the_rule(void **state)
+{
+	const struct passwd *root = getpwuid(0);
+	char rule[128];
+	struct world world;
+
+	(void)state;
+	assert_non_null(root);
+	snprintf(rule, sizeof(rule), "*(sec=sys:krb5:none,all_squash,anonuid=9,tlsuser=%s)", root->pw_name);
+	world_begin(&world, rule, "*", "192.0.2.1:1");
+	assert_int_equal(ask(&world, 0), RR_GATE_OPEN);
+	assert_int_equal(world.identity.caller.uid, 9);
+	world.caller.source.security = RR_SECURITY_TLS;
+	assert_int_equal(ask(&world, 0), RR_GATE_OPEN);
+	assert_int_equal(world.identity.caller.uid, 9);
+	world.caller.source.security = RR_SECURITY_MTLS;
+	assert_int_equal(ask(&world, 0), RR_GATE_OPEN);
+	assert_int_equal(world.identity.caller.uid, 0);
+	assert_int_equal(world.identity.caller.gid, root->pw_gid);
+	assert_true(world.identity.caller.group_count >= 1);
+	assert_int_equal(ask(&world, 1), RR_GATE_OPEN);
+	assert_int_equal(world.identity.caller.uid, 7);
+	world.who.flavor = RR_AUTH_NONE;
+	assert_int_equal(ask(&world, 0), RR_GATE_OPEN);
+	assert_int_equal(world.identity.caller.uid, 0);
+	world.who =
+		(struct rr_caller){ .flavor = RR_RPCSEC_GSS, .named = true, .uid = 7, .principal = "a@B" };
+	assert_int_equal(ask(&world, 0), RR_GATE_OPEN);
+	assert_int_equal(world.identity.caller.uid, 9);
+	world_end(&world);
+}
+
 static void
 a_version_that_the_rule_does_not_name_is_refused(void **state)
 {
@@ -461,6 +497,7 @@ main(void)
 		cmocka_unit_test(a_long_list_of_groups_counts_without_that_of_root),
 		cmocka_unit_test(a_flavor_that_the_rule_does_not_name_is_refused),
 		cmocka_unit_test(a_principal_that_is_no_user_is_anonymous_or_refused),
+		cmocka_unit_test(a_client_with_a_certificate_is_the_user_of_the_rule),
 		cmocka_unit_test(a_version_that_the_rule_does_not_name_is_refused),
 		cmocka_unit_test(over_tcp_a_secure_export_wants_a_port_below_1024),
 		cmocka_unit_test(new_rules_count_at_once),

@@ -90,7 +90,7 @@ mount_export(struct rr_nfs_work *work, uint32_t *number)
 	}
 	walk->right = rule->right;
 	/* MNT may be called with any flavor: its result lists the flavors that the export accepts. */
-	rr_gate_identify(caller.who, &rule->right, &work->identity);
+	rr_gate_identify(&caller, &rule->right, &work->identity);
 	return RR_VFS_OK;
 }
 
