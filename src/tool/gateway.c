@@ -228,7 +228,7 @@ static const struct rr_option gateway_options[] = {
 		.high = MESSAGE_MOST,
 		.at = offsetof(struct gateway_run, message_max) },
 	{ .name = "tls-only",
-		.help = "with --tls-cert: refuse what comes without TLS, over TCP and over RDMA",
+		.help = "with --tls-cert or --tls: refuse what comes without TLS, over TCP and over RDMA",
 		.kind = RR_OPTION_FLAG,
 		.at = offsetof(struct gateway_run, plain_refused) },
 	{ 0 },
@@ -331,6 +331,7 @@ gateway_announce(void *ctx)
 			run->addresses[i].tcp ? "TCP" : "RDMA", server,
 			run->config.server.transport == RR_TRANSPORT_TCP ? "TCP" : "RDMA");
 	}
+	rr_tool_secure_announce(&run->secure);
 	gateway_register(run);
 }
 
@@ -410,11 +411,16 @@ gateway_secure(struct gateway_run *run)
 	struct rr_engine_config *engine = &run->workers.engine;
 	const struct rr_secure *used;
 	struct rr_text text;
-	int status = rr_tool_secure_begin(run->tool, &run->secure, engine);
+	int status = rr_tool_secure_name(run->tool, &run->secure, NULL);
 
+	/* What only checks the options makes nothing. */
+	if (status == RR_EXIT_OK && !run->file.check)
+		status = rr_tool_secure_make(run->tool, &run->secure);
+	if (status == RR_EXIT_OK && !(run->file.check && run->secure.made[0]))
+		status = rr_tool_secure_begin(run->tool, &run->secure, engine);
 	if (status != RR_EXIT_OK)
 		return status;
-	if (run->plain_refused && !engine->tls)
+	if (run->plain_refused && !run->secure.files.cert)
 		return rr_tool_usage(run->tool, "--tls-only needs --tls-cert");
 	if (run->plain_refused)
 		engine->tls_refused = 1u << RR_SECURITY_NONE;
@@ -455,6 +461,7 @@ gateway_parsed(struct gateway_run *run)
 		status = rr_filters_start(run->tool, &run->filters, engine);
 	if (status != RR_EXIT_OK)
 		return status;
+	rr_tool_secure_mind(run->tool, &run->secure);
 	status = rr_workers_run(&run->workers);
 	rr_rpcbind_withdraw(run->tool, &run->rpcbind);
 	return rr_filters_end(run->tool, &run->filters, status);
@@ -465,6 +472,7 @@ gateway_run(const struct rr_tool *tool, int argc, char **argv)
 {
 	struct gateway_run run = { .tool = tool,
 		.message_max = MESSAGE_DEFAULT,
+		.secure = { .look = RR_TOOL_SECURE_LOOK },
 		.workers = { .tool = tool, .engine = rr_engine_config_default, .count = 1 } };
 	int status;
 

@@ -38,10 +38,8 @@ key_default_path(char path[PATH_MAX], struct rr_text *text)
 	return 0;
 }
 
-/* Makes all directories above the file at path that do not exist yet, with mode 0700. Returns 0, or an error
- * with text. */
-static int
-key_make_directories(const char *path, struct rr_text *text)
+int
+rr_vfs_key_directories(const char *path, struct rr_text *text)
 {
 	char part[PATH_MAX];
 	size_t length = strlen(path);
@@ -163,7 +161,7 @@ rr_vfs_key(const struct rr_env *env, const char *path, uint8_t key[RR_VFS_KEY], 
 	error = key_read(path, key, text);
 	if (error <= 0)
 		return error;
-	error = key_make_directories(path, text);
+	error = rr_vfs_key_directories(path, text);
 	if (!error)
 		error = key_write(env, path, text);
 	if (!error)

@@ -177,6 +177,50 @@ def test_renewed(top, pki):
         check("a broken one does not", run("ls", at).returncode == 0, run("ls", at))
 
 
+def test_looked_at(top, pki):
+    """A certificate that was renewed on disk is taken without a signal, by a server and by a gateway."""
+    def put(name):
+        for end in ("pem", "key"):
+            shutil.copy(pki.path(f"{name}.{end}"), f"{top}/new.{end}")
+            os.rename(f"{top}/new.{end}", f"{top}/live.{end}")
+
+    live = ["--tls-cert", f"{top}/live.pem", "--tls-key", f"{top}/live.key", "--tls-look", "1"]
+    put("other")
+    with serving(top, *live) as server, open(f"{top}/gateway-log", "w") as log, \
+            Gateway(TOOL, f"nfs://127.0.0.1:{server.tcp_port}/?transport=tcp", *live, stderr=log) as gateway:
+        both = [url(server.tcp_port, "", "tls", *ours(pki)), url(gateway.tcp_port, "", "tls", *ours(pki), f"mountport={gateway.tcp_port}")]
+        before = [run("ls", at) for at in both]
+        check("the certificates are for another name", all(result.returncode == 1 for result in before), before[0])
+        put("server")
+        for path, at, name in ((f"{top}/log", both[0], "server"), (f"{top}/gateway-log", both[1], "gateway")):
+            wait_for(path, "was read again")
+            until = time.monotonic() + 30  # certificate and key are two files: the second one may come with the next look
+            while (result := run("ls", at)).returncode and time.monotonic() < until:
+                time.sleep(0.1)
+            check(f"a {name} takes the renewed one by itself", result.returncode == 0, result)
+
+
+def test_made_by_gateway(top, pki):
+    """gateway --tls makes a certificate and says its fingerprint, which clients take."""
+    with serving(top) as server:
+        port = free_port()
+        command = [TOOL, "gateway", "--listen", f"tcp://127.0.0.1:{port}", "--to", f"nfs://127.0.0.1:{server.tcp_port}/?transport=tcp", "--tls", "--tls-cert", f"{top}/made/here.pem"]
+        result = run(*command[1:], "--check-config")
+        check("gateway --tls --check-config makes nothing", result.returncode == 0 and not os.path.exists(f"{top}/made"), result)
+        gateway = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        try:
+            lines = []
+            while not lines or lines[-1] not in ("ready\n", ""):
+                lines.append(gateway.stdout.readline())
+            shown = [line.split()[-1] for line in lines if "fingerprint" in line]
+            tap.result(len(shown) == 1, "gateway --tls says the fingerprint of its key", lines)
+            result = run("ls", url(port, "", "tls", f"fingerprint={shown[0] if shown else ''}", f"mountport={port}"))
+            check("by which clients take it", result.returncode == 0, result)
+        finally:
+            gateway.terminate()
+            gateway.wait()
+
+
 def test_gateway(top, pki):
     """A gateway with TLS on both sides, and one that takes nothing else."""
     with serving(top, *server_options(pki), "--allow", "*(rw,xprtsec=tls)") as server:
@@ -212,7 +256,7 @@ def main():
         if "built without TLS" in probe.stderr:
             tap.skip("TLS", "this command was built without it")
             tap.end()
-        for test in (test_protected, test_said, test_rules, test_user, test_mount, test_renewed, test_gateway):
+        for test in (test_protected, test_said, test_rules, test_user, test_mount, test_renewed, test_looked_at, test_made_by_gateway, test_gateway):
             test(top, pki)
     tap.end()
 

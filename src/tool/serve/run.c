@@ -254,8 +254,7 @@ serve_announce(void *ctx)
 	const struct serve_run *run = ctx;
 	const struct rr_serve *serve = run->serve;
 	const char *tls = serve->secure.files.cert ? ", with TLS for those who ask for it" : "";
-	uint8_t fingerprint[RR_TLS_FINGERPRINT];
-	char text[SERVE_HOST], shown[RR_TLS_FINGERPRINT_TEXT];
+	char text[SERVE_HOST];
 
 	for (uint32_t i = 0; i < serve->address_count; i++) {
 		serve_print_host(&serve->addresses[i], text, sizeof(text));
@@ -271,10 +270,7 @@ serve_announce(void *ctx)
 		printf("locks of version 3 need rpcbind (--rpcbind), or mount with nolock%s%s\n",
 			serve->version4 ? ", or with " : "",
 			serve->version4 ? serve_lock_version(serve) : "");
-	if (serve->secure.tls && rr_tls_own_fingerprint(serve->secure.tls, fingerprint)) {
-		rr_tls_fingerprint_put(fingerprint, shown);
-		printf("its key has the fingerprint %s\n", shown);
-	}
+	rr_tool_secure_announce(&serve->secure);
 	serve_print_lines(serve);
 	rr_serve_register(run->tool, run->serve);
 }

@@ -143,10 +143,6 @@ static const struct rr_option serve_options[] = {
 			"else the DNS domain of this machine)",
 		.kind = RR_OPTION_TEXT,
 		.at = offsetof(struct rr_serve, idmap_domain) },
-	{ .name = "tls",
-		.help = "offer TLS as --tls-cert does, with a certificate that is made at first use",
-		.kind = RR_OPTION_FLAG,
-		.at = offsetof(struct rr_serve, tls) },
 	{ .name = "nfs",
 		.argument = "VERSIONS",
 		.help = "versions of NFS to serve, with commas between: 3, 4.0, 4.1, 4.2, or 4, which is all "
@@ -211,8 +207,10 @@ serve_go(void *ctx)
 	status = rr_tool_secure_begin(serving->tool, &serve->secure, &serve->workers.engine);
 	if (status == RR_EXIT_OK)
 		status = rr_filters_start(serving->tool, &serve->filters, &serve->workers.engine);
-	if (status == RR_EXIT_OK)
+	if (status == RR_EXIT_OK) {
+		rr_tool_secure_mind(serving->tool, &serve->secure);
 		status = rr_filters_end(serving->tool, &serve->filters, rr_serve_run(serving->tool, serve));
+	}
 	rr_tool_secure_end(&serve->secure);
 	return status;
 }
@@ -236,11 +234,13 @@ serve_start(const struct rr_tool *tool, struct rr_serve *serve)
 {
 	struct serve_serving serving = { tool, serve };
 	struct rr_text text;
+	int status;
 
 	if (rr_vfs_key(&rr_env_system, serve->key_path, serve->tree.key, &text) < 0)
 		return rr_tool_fail(tool, "%s; --key names another file", text.text);
-	if (serve->tls_path[0] && rr_tls_make(serve->tls_path, &text) < 0)
-		return rr_tool_fail(tool, "--tls: %s", text.text);
+	status = rr_tool_secure_make(tool, &serve->secure);
+	if (status != RR_EXIT_OK)
+		return status;
 	umask(0); /* the clients choose the modes of files */
 	/* With a configuration file or a certificate, SIGHUP has it read again, and does not end the server.
 	 */
@@ -289,20 +289,6 @@ serve_operands(const struct rr_tool *tool, struct rr_serve *serve, int argc, cha
 	return status;
 }
 
-/* With --tls and without --tls-cert, the certificate is beside the key of file handles. */
-static int
-serve_name_certificate(const struct rr_tool *tool, struct rr_serve *serve)
-{
-	struct rr_text text;
-
-	if (!serve->tls || serve->secure.files.cert)
-		return RR_EXIT_OK;
-	if (rr_vfs_beside_key(serve->key_path, "tls.pem", serve->tls_path, &text) < 0)
-		return rr_tool_fail(tool, "--tls: %s", text.text);
-	serve->secure.files.cert = serve->tls_path;
-	return RR_EXIT_OK;
-}
-
 /* Called when all options were read: checks them, adds the directories of the operands, and gives rules to
  * the directories that have none of their own. If no address was given, the server is to listen at 127.0.0.1.
  * Returns RR_OPTIONS_GO_ON, or an exit status after a message. */
@@ -319,7 +305,7 @@ serve_complete(const struct rr_tool *tool, struct rr_serve *serve, int argc, cha
 			tool, "--rpcbind registers TCP, and there is none; --rpcbind-rdma registers RDMA");
 	if (serve->keytab)
 		serve->right.flavors |= RR_RIGHT_KERBEROS;
-	status = serve_name_certificate(tool, serve);
+	status = rr_tool_secure_name(tool, &serve->secure, serve->key_path);
 	if (status == RR_EXIT_OK)
 		status = serve_operands(tool, serve, argc, argv);
 	if (status == RR_EXIT_OK)
@@ -365,6 +351,7 @@ rr_serve_load(const struct rr_tool *tool, const struct rr_serve *running, int ar
 		.versions = RR_RIGHT_V3 | RR_RIGHT_V4,
 		.xprtsec = RR_RIGHT_SECURITIES };
 	serve->tcp_port = TCP_PORT;
+	serve->secure.look = RR_TOOL_SECURE_LOOK;
 	serve->lease = (uint32_t)(rr_nfs4_tables_config_default.lease / RR_SECOND);
 	serve->running = running;
 	serve->argc = argc;
@@ -379,8 +366,9 @@ static int
 serve_checked(const struct rr_tool *tool, struct rr_serve *serve)
 {
 	/* The certificate of --tls is made when the server starts. */
-	int status = serve->tls_path[0] ? RR_EXIT_OK
-					: rr_tool_secure_begin(tool, &serve->secure, &serve->workers.engine);
+	int status = serve->secure.made[0]
+			     ? RR_EXIT_OK
+			     : rr_tool_secure_begin(tool, &serve->secure, &serve->workers.engine);
 	struct rr_gss_shared *gss = NULL;
 	struct rr_text text;
 

@@ -50,8 +50,6 @@ struct rr_serve {
 	const char
 		*keytab; /* of Kerberos; NULL: that of the environment, if a rule has flavors of Kerberos */
 	bool kerberos;   /* RPCSEC_GSS is served */
-	bool tls;        /* --tls */
-	char tls_path[PATH_MAX]; /* of the certificate that was made for it */
 	/* The arguments of exports. NULL: there is no such export in this configuration. */
 	char *texts[RR_SERVE_EXPORTS];
 	unsigned lines[RR_SERVE_EXPORTS]; /* their lines in the file; 0: an operand of the command line */
