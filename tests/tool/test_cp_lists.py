@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """test_cp_lists.py TOOL: `rpcrdma cp -a` and `rpcrdma sync` keep access lists, by each version of NFS."""
+import json
 import os
 import shutil
 import stat
@@ -159,6 +160,19 @@ def inherited(work, served, server, version):
     shutil.rmtree(f"{work}/giving")
 
 
+def shown(server, version):
+    """stat writes lists as getfacl does, where they say more than the mode."""
+    words = ["user::rw-", "user:1234:rwx", "group::r--", "group:77:r-x", "mask::rwx", "other::---"]
+    for name, want in (("small", {"acl": words}), ("default", {"default_acl": words}), ("plain", {})):
+        url = f"{server.url}tree/{name}?version={version}"
+        result = run("stat", "--json", url)
+        found = {key: value for key, value in json.loads(result.stdout).items() if key.endswith("acl")}
+        check(f"stat --json of {name}, version {version}", result.returncode == 0 and found == want, result)
+        result = run("stat", url)
+        check(f"stat of {name}, version {version}", result.returncode == 0 and result.stdout.count(",".join(words)) == len(want)
+              and result.stdout.count("ACL") == len(want), result)
+
+
 def masked(work, served, server, version):
     """Rights that a mask takes away: version 3 keeps them, version 4 does not show them. Nobody gets more by that."""
     source, place, url = f"{work}/masked", f"{served}/masked", f"{server.url}masked?version={version}"
@@ -222,6 +236,7 @@ def main():
                 kept(work, served, server, version)
                 changed(work, served, server, version)
                 inherited(work, served, server, version)
+                shown(server, version)
                 masked(work, served, server, version)
             none(work, served, version)
     tap.end()

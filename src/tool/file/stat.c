@@ -3,6 +3,7 @@
 
 #include "tool/file/attributes.h"
 #include "tool/filters.h"
+#include "tool/owners.h"
 #include "tool/remote.h"
 #include "tool/tool.h"
 
@@ -22,6 +23,64 @@ static const struct rr_option stat_options[] = {
 	{ 0 },
 };
 
+/* ---- Access lists ---- */
+
+/* The access lists of an object, without entries if they say no more than its mode. */
+struct stat_lists {
+	struct rpcrdma_nfs_acl access, inherited;
+	struct rpcrdma_nfs_acl_entry entries[2][RPCRDMA_NFS_ACL_MAX];
+	struct rr_owners owners;
+};
+
+static bool
+stat_number(void *ctx, const char *name, bool is_group, uint32_t *number)
+{
+	*number = rr_owners_number(ctx, name, is_group);
+	return *number != RR_OWNERS_NOBODY;
+}
+
+/* Reads the lists. A server that keeps none, or lets nobody see them, is no error. */
+static int
+stat_read_lists(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_object *object, struct stat_lists *lists)
+{
+	enum { LEAST = 3 }; /* entries of the list that says what the mode says */
+	const struct rpcrdma_nfs_acl_names names = { stat_number, &lists->owners };
+	bool is_directory = object->type == RPCRDMA_NFS_DIRECTORY;
+	int error;
+
+	lists->access = (struct rpcrdma_nfs_acl){ lists->entries[0], RPCRDMA_NFS_ACL_MAX, 0 };
+	lists->inherited = (struct rpcrdma_nfs_acl){ lists->entries[1], RPCRDMA_NFS_ACL_MAX, 0 };
+	if (!is_directory && object->type != RPCRDMA_NFS_FILE)
+		return 0;
+	error = rpcrdma_nfs_get_acl(
+		nfs, &object->handle, &lists->access, is_directory ? &lists->inherited : NULL, &names, NULL);
+	if (error || lists->access.count <= LEAST)
+		lists->access.count = 0;
+	return error == -RPCRDMA_ERR_NOTSUP || error > 0 ? 0 : error;
+}
+
+/* Prints the entries as getfacl(1) does. around: what stands in front of and behind each. */
+static void
+stat_print_list(const struct rpcrdma_nfs_acl *acl, const char *around)
+{
+	for (uint32_t i = 0; i < acl->count; i++) {
+		const struct rpcrdma_nfs_acl_entry *entry = &acl->entries[i];
+		bool named = entry->tag == RPCRDMA_NFS_ACL_USER || entry->tag == RPCRDMA_NFS_ACL_GROUP;
+		const char *word = entry->tag <= RPCRDMA_NFS_ACL_USER    ? "user"
+				   : entry->tag <= RPCRDMA_NFS_ACL_GROUP ? "group"
+				   : entry->tag == RPCRDMA_NFS_ACL_MASK  ? "mask"
+									 : "other";
+
+		printf("%s%s%s:", i > 0 ? "," : "", around, word);
+		if (named)
+			printf("%" PRIu32, entry->id);
+		printf(":%c%c%c%s", entry->perm & 4 ? 'r' : '-', entry->perm & 2 ? 'w' : '-',
+			entry->perm & 1 ? 'x' : '-', around);
+	}
+}
+
+/* ---- Attributes ---- */
+
 static void
 stat_print_handle(const struct rpcrdma_nfs_handle *handle)
 {
@@ -30,7 +89,8 @@ stat_print_handle(const struct rpcrdma_nfs_handle *handle)
 }
 
 static void
-stat_print_json(const char *url, const struct rpcrdma_nfs_object *object, const char *target)
+stat_print_json(const char *url, const struct rpcrdma_nfs_object *object, const char *target,
+	const struct stat_lists *lists)
 {
 	printf("{");
 	rr_tool_json_name(stdout, "url", url);
@@ -40,13 +100,24 @@ stat_print_json(const char *url, const struct rpcrdma_nfs_object *object, const 
 		printf(",");
 		rr_tool_json_name(stdout, "target", target);
 	}
+	if (lists->access.count > 0) {
+		printf(",\"acl\":[");
+		stat_print_list(&lists->access, "\"");
+		printf("]");
+	}
+	if (lists->inherited.count > 0) {
+		printf(",\"default_acl\":[");
+		stat_print_list(&lists->inherited, "\"");
+		printf("]");
+	}
 	printf(",\"handle\":\"");
 	stat_print_handle(&object->handle);
 	printf("\"}\n");
 }
 
 static void
-stat_print_text(const char *url, const struct rpcrdma_nfs_object *object, const char *target)
+stat_print_text(const char *url, const struct rpcrdma_nfs_object *object, const char *target,
+	const struct stat_lists *lists)
 {
 	char mode[11], atime[48], mtime[48], ctime[48];
 
@@ -67,6 +138,16 @@ stat_print_text(const char *url, const struct rpcrdma_nfs_object *object, const 
 	printf("   gid: ");
 	rr_attributes_who(object->group, object->gid, 0);
 	printf("   links: %" PRIu32 "\n", object->links);
+	if (lists->access.count > 0) {
+		printf("   ACL: ");
+		stat_print_list(&lists->access, "");
+		printf("\n");
+	}
+	if (lists->inherited.count > 0) {
+		printf("   ACL of what is made in it: ");
+		stat_print_list(&lists->inherited, "");
+		printf("\n");
+	}
 	printf("fileid: %" PRIu64 "   fsid: %" PRIx64 ":%" PRIx64 "\n", object->number,
 		object->filesystem.major, object->filesystem.minor);
 	printf("Access: %s\nModify: %s\nChange: %s\nHandle: ", atime, mtime, ctime);
@@ -81,13 +162,16 @@ stat_show(const struct rr_tool *tool, struct rr_remote *remote, bool json)
 {
 	struct rpcrdma_nfs_object object = { .size = sizeof(object) };
 	char target[RPCRDMA_NFS_PATH_MAX + 1] = "";
+	struct stat_lists lists = { 0 };
 	int error = rr_nfs_find(remote->nfs, remote->rest, false, &object);
 
 	if (!error && object.type == RPCRDMA_NFS_SYMLINK)
 		error = rpcrdma_nfs_readlink(remote->nfs, &object.handle, target, sizeof(target), NULL);
+	if (!error)
+		error = stat_read_lists(remote->nfs, &object, &lists);
 	if (error)
 		return rr_tool_fail(tool, "%s: %s", remote->name, rr_nfs_explain(remote->nfs));
-	(json ? stat_print_json : stat_print_text)(remote->name, &object, target);
+	(json ? stat_print_json : stat_print_text)(remote->name, &object, target, &lists);
 	return rr_tool_end_output(tool, RR_EXIT_OK);
 }
 
