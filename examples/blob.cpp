@@ -136,6 +136,27 @@ call_nobody()
 	return false;
 }
 
+/* Gives user 1234 the right to read the file, if the file system there keeps access lists. */
+static bool
+use_lists(const rpcrdma::nfs &nfs, const rpcrdma_nfs_handle &file)
+{
+	const std::vector<rpcrdma_nfs_acl_entry> list = { { RPCRDMA_NFS_ACL_USER_OBJ, 6, 0 },
+		{ RPCRDMA_NFS_ACL_USER, 4, 1234 }, { RPCRDMA_NFS_ACL_GROUP_OBJ, 0, 0 },
+		{ RPCRDMA_NFS_ACL_MASK, 4, 0 }, { RPCRDMA_NFS_ACL_OTHER, 0, 0 } };
+	auto same = [](const rpcrdma_nfs_acl_entry &a, const rpcrdma_nfs_acl_entry &b) {
+		return a.tag == b.tag && a.perm == b.perm && a.id == b.id;
+	};
+
+	try {
+		nfs.set_access_list(file, list);
+	} catch (const rpcrdma::error &error) {
+		return error.code() == std::error_code(RPCRDMA_NFS_NOTSUPP, rpcrdma::nfs_category());
+	}
+	auto got = nfs.access_list(file);
+	return std::equal(got.begin(), got.end(), list.begin(), list.end(), same) &&
+	       nfs.inherited_list(file).empty();
+}
+
 static bool
 use_files(const char *url)
 {
@@ -150,6 +171,7 @@ use_files(const char *url)
 	auto got = nfs.read(file.handle, memory);
 	auto names = nfs.list(directory.handle);
 	bool listed = std::find(names.begin(), names.end(), "from C++") != names.end();
+	listed = listed && use_lists(nfs, file.handle);
 	nfs.remove(directory.handle, "from C++");
 	try {
 		nfs.find("from C++");

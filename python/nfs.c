@@ -356,6 +356,83 @@ nfs_rename(PyObject *self, PyObject *args)
 	return good ? Py_BuildValue("") : NULL;
 }
 
+static PyObject *
+nfs_get_acl(PyObject *self, PyObject *args)
+{
+	struct nfs *nfs = (struct nfs *)self;
+	struct rpcrdma_nfs_acl_entry entries[RPCRDMA_NFS_ACL_MAX];
+	struct rpcrdma_nfs_acl acl = { entries, RPCRDMA_NFS_ACL_MAX, 0 };
+	struct rpcrdma_nfs_object object;
+	PyObject *path = NULL, *list;
+	int error, inherited;
+	bool good;
+
+	if (!PyArg_ParseTuple(args, "O&p", PyUnicode_FSConverter, &path, &inherited))
+		return NULL;
+	good = nfs_find(nfs, path, true, &object);
+	Py_DECREF(path);
+	if (!good)
+		return NULL;
+	NFS_RUN(nfs, error,
+		rpcrdma_nfs_get_acl(nfs->nfs, &object.handle, inherited ? NULL : &acl,
+			inherited ? &acl : NULL, NULL, NULL));
+	if (!nfs_ended(nfs, error))
+		return NULL;
+	list = PyList_New((Py_ssize_t)acl.count);
+	for (uint32_t i = 0; list && i < acl.count; i++) {
+		PyObject *entry = Py_BuildValue("(III)", entries[i].tag, entries[i].perm, entries[i].id);
+
+		/* The list takes the entry over; NULL stays there after a failure. */
+		if (!entry || PyList_SetItem(list, (Py_ssize_t)i, entry) < 0)
+			Py_CLEAR(list);
+	}
+	return list;
+}
+
+/* Reads the entries, which are a list of tuples. Returns false, with an exception, if they are not. */
+static bool
+nfs_entries(PyObject *list, struct rpcrdma_nfs_acl *acl)
+{
+	Py_ssize_t count = PyList_Size(list);
+
+	if (count < 0 || count > RPCRDMA_NFS_ACL_MAX) {
+		if (!PyErr_Occurred())
+			PyErr_SetString(PyExc_ValueError, "an access list with too many entries");
+		return false;
+	}
+	acl->count = (uint32_t)count;
+	for (Py_ssize_t i = 0; i < count; i++) {
+		struct rpcrdma_nfs_acl_entry *entry = &acl->entries[i];
+
+		if (!PyArg_ParseTuple(PyList_GetItem(list, i), "III", &entry->tag, &entry->perm, &entry->id))
+			return false;
+	}
+	return true;
+}
+
+static PyObject *
+nfs_set_acl(PyObject *self, PyObject *args)
+{
+	struct nfs *nfs = (struct nfs *)self;
+	struct rpcrdma_nfs_acl_entry entries[RPCRDMA_NFS_ACL_MAX];
+	struct rpcrdma_nfs_acl acl = { entries, 0, 0 };
+	struct rpcrdma_nfs_object object;
+	PyObject *path = NULL, *list;
+	int error, inherited;
+	bool good;
+
+	if (!PyArg_ParseTuple(args, "O&Op", PyUnicode_FSConverter, &path, &list, &inherited))
+		return NULL;
+	good = nfs_entries(list, &acl) && nfs_find(nfs, path, true, &object);
+	Py_DECREF(path);
+	if (!good)
+		return NULL;
+	NFS_RUN(nfs, error,
+		rpcrdma_nfs_set_acl(
+			nfs->nfs, &object.handle, inherited ? NULL : &acl, inherited ? &acl : NULL, NULL));
+	return nfs_ended(nfs, error) ? Py_BuildValue("") : NULL;
+}
+
 static PyMethodDef nfs_methods[] = {
 	{ "stat", nfs_stat, METH_VARARGS, "stat(path, follow): a dictionary" },
 	{ "list", nfs_list, METH_VARARGS, "list(path): the names in a directory" },
@@ -364,6 +441,8 @@ static PyMethodDef nfs_methods[] = {
 	{ "truncate", nfs_truncate, METH_VARARGS, "truncate(path, size)" },
 	{ "rename", nfs_rename, METH_VARARGS, "rename(directory, name, new_directory, new_name)" },
 	{ "change", nfs_change, METH_VARARGS, "change(directory, name, change)" },
+	{ "get_acl", nfs_get_acl, METH_VARARGS, "get_acl(path, inherited): a list of (tag, perm, id)" },
+	{ "set_acl", nfs_set_acl, METH_VARARGS, "set_acl(path, entries, inherited)" },
 	{ "close", nfs_close, METH_NOARGS, "Closes the connection." },
 	{ NULL, NULL, 0, NULL },
 };

@@ -61,6 +61,23 @@ with rpcrdma.Nfs(f"{url}rw") as nfs:
           "names that are no UTF-8")
     found = [(path, sorted(directories), sorted(others)) for path, directories, others in nfs.walk("made")]
     check(found == [("made", ["in"], sorted(["file", odd])), ("made/in", [], ["v"])], found)
+    plain = ["user::rw-", "group::r--", "other::---"]
+    try:
+        nfs.set_acl("made/file", ["user::rw-", "user:1234:rw-", "group::r--", "mask::rw-", "other::---"])
+        check(nfs.get_acl("made/file") == ["user::rw-", "user:1234:rw-", "group::r--", "mask::rw-", "other::---"], nfs.get_acl("made/file"))
+        nfs.set_acl("made", ["user::rwx", "group::r-x", "group:77:r-x", "mask::r-x", "other::--x"], inherited=True)
+        check(nfs.get_acl("made", True)[2:] == ["group:77:r-x", "mask::r-x", "other::--x"], nfs.get_acl("made", True))
+        nfs.set_acl("made", [], True)
+        check(nfs.get_acl("made", True) == [], "an inherited list is removed")
+        nfs.set_acl("made/file", plain)
+    except rpcrdma.Error as error:
+        check(error.args[0] == 10004, error)  # the file system keeps none
+    for bad in (["user::rwx", "nobody::r--"], plain[:2]):
+        try:
+            nfs.set_acl("made/file", bad)
+        except (ValueError, rpcrdma.Error):
+            continue
+        check(False, f"{bad} was set")
     times = nfs.stat("made/file")
     check(isinstance(times["modified_ns"], int) and times["modified_ns"] // 10 ** 9 == int(times["modified"]), times)
     os.utime(os.path.join(served, "made/file"), ns=(1234567890123456789, 1700000000123456789))

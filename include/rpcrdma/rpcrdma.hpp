@@ -555,6 +555,39 @@ class nfs
 		return names;
 	}
 
+	/* Returns the access list of an object, and the one that objects inherit that are made in a
+	 * directory, which has no entries if there is none: see rpcrdma_nfs_get_acl(). */
+	std::vector<rpcrdma_nfs_acl_entry>
+	access_list(const rpcrdma_nfs_handle &object) const
+	{
+		return list_of(object, false);
+	}
+
+	std::vector<rpcrdma_nfs_acl_entry>
+	inherited_list(const rpcrdma_nfs_handle &directory) const
+	{
+		return list_of(directory, true);
+	}
+
+	/* Set them; the other one of a directory stays as it is. */
+	void
+	set_access_list(
+		const rpcrdma_nfs_handle &object, std::span<const rpcrdma_nfs_acl_entry> entries) const
+	{
+		const rpcrdma_nfs_acl list = acl(entries);
+
+		finish(rpcrdma_nfs_set_acl(get(), &object, &list, nullptr, nullptr));
+	}
+
+	void
+	set_inherited_list(
+		const rpcrdma_nfs_handle &directory, std::span<const rpcrdma_nfs_acl_entry> entries) const
+	{
+		const rpcrdma_nfs_acl list = acl(entries);
+
+		finish(rpcrdma_nfs_set_acl(get(), &directory, nullptr, &list, nullptr));
+	}
+
 	/* Reads from file at offset into memory, by RDMA Write if the transport has it. Returns the part of
 	 * memory that was filled, which is shorter than memory only at the end of the file. */
 	std::span<std::byte>
@@ -584,6 +617,28 @@ class nfs
 	{
 		if (result != 0)
 			throw error(code(result), rpcrdma_nfs_error(get()));
+	}
+
+	/* The library does not change the entries of a list that is set. */
+	static rpcrdma_nfs_acl
+	acl(std::span<const rpcrdma_nfs_acl_entry> entries)
+	{
+		if (entries.size() > RPCRDMA_NFS_ACL_MAX)
+			throw error(code(-RPCRDMA_ERR_INVAL), "an access list with too many entries");
+		return { const_cast<rpcrdma_nfs_acl_entry *>(entries.data()), 0,
+			static_cast<std::uint32_t>(entries.size()) };
+	}
+
+	std::vector<rpcrdma_nfs_acl_entry>
+	list_of(const rpcrdma_nfs_handle &object, bool inherited) const
+	{
+		std::vector<rpcrdma_nfs_acl_entry> entries(RPCRDMA_NFS_ACL_MAX);
+		rpcrdma_nfs_acl list = { entries.data(), RPCRDMA_NFS_ACL_MAX, 0 };
+
+		finish(rpcrdma_nfs_get_acl(get(), &object, inherited ? nullptr : &list,
+			inherited ? &list : nullptr, nullptr, nullptr));
+		entries.resize(list.count);
+		return entries;
 	}
 
 	static int

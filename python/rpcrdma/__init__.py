@@ -139,6 +139,16 @@ class Nfs(_Closes):
     def rmdir(self, path):
         self._change(path, _RMDIR)
 
+    def get_acl(self, path, inherited=False):
+        """The access list as getfacl(1) writes it, an entry a string: "user::rw-", "user:1234:r--", "mask::r--". inherited: that which
+        what is made in the directory inherits; without one, no entries."""
+        return [f"{_TAGS[tag][0]}:{number if _TAGS[tag][1] else ''}:" + "".join(right if perm & bit else "-" for right, bit in _RIGHTS)
+                for tag, perm, number in self._inner.get_acl(path, inherited)]
+
+    def set_acl(self, path, entries, inherited=False):
+        """Sets it. No entries: what is made in the directory inherits none."""
+        self._inner.set_acl(path, [_entry(text) for text in entries], inherited)
+
     def _make(self, path, cut):
         try:
             if cut:
@@ -152,6 +162,24 @@ class Nfs(_Closes):
 
     def _change(self, path, change):
         self._inner.change(*_split(path), change)
+
+
+# The tags of access lists, with whether they name somebody.
+_TAGS = {1: ("user", False), 2: ("user", True), 4: ("group", False), 8: ("group", True), 16: ("mask", False), 32: ("other", False)}
+_RIGHTS = (("r", 4), ("w", 2), ("x", 1))
+
+
+def _entry(text):
+    word, number, rights = text.split(":")
+    for tag, (name, names) in _TAGS.items():
+        if name == word and names == bool(number):
+            break
+    else:
+        raise ValueError(f"no entry of an access list: {text}")
+    perm = 0
+    for right in rights.replace("-", ""):
+        perm |= dict(_RIGHTS)[right]
+    return tag, perm, int(number or 0)
 
 
 def _split(path):
