@@ -139,6 +139,8 @@ rr_fuse_op_write(struct rr_fuse_request *request)
 		data_write_begin(request, RR_VFS_OK);
 }
 
+/* Where the server knows no SEEK, the kernel has all of a file be data, as it says itself when it hears
+ * ENOSYS once. */
 static void
 data_lseek_done(struct rr_fuse_request *request, enum rr_vfs_status status)
 {
@@ -149,6 +151,8 @@ data_lseek_done(struct rr_fuse_request *request, enum rr_vfs_status status)
 		rr_fuse_answer(request, ENXIO, NULL, 0);
 	else if (status == RR_VFS_OK)
 		rr_fuse_answer(request, 0, &out, sizeof(out));
+	else if (status == RR_VFS_NOTSUPP)
+		rr_fuse_answer(request, ENOSYS, NULL, 0);
 	else
 		rr_fuse_answer_status(request, status);
 }
@@ -273,6 +277,8 @@ data_copy_drained(struct rr_fuse_request *request, enum rr_vfs_status status)
 		rr_fuse_answer_status(request, status);
 }
 
+/* RFC 7862, 15.2.3: "If SAVED_FH and CURRENT_FH refer to the same file, the operation MUST fail with
+ * NFS4ERR_INVAL": then the kernel copies, as it does where it hears EOPNOTSUPP. */
 void
 rr_fuse_op_copy(struct rr_fuse_request *request)
 {
@@ -283,6 +289,8 @@ rr_fuse_op_copy(struct rr_fuse_request *request)
 		rr_fuse_node_hold(request->other);
 	if (!request->other || in->len == 0)
 		rr_fuse_answer(request, EINVAL, NULL, 0);
+	else if (request->other == request->node)
+		rr_fuse_answer(request, EOPNOTSUPP, NULL, 0);
 	else if (data_file(request, in->fh_in, RR_VFS_SHARE_READ))
 		rr_fuse_behind_drain(request, request->node, false, data_copy_drained);
 }
