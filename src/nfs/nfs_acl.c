@@ -44,12 +44,9 @@ acl_new(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *handle, const 
 	return 0;
 }
 
-/* The result is used before done() returns, so it need not be kept. */
 void
 rr_nfs_acl_prepare(struct rr_nfs_pending *pending, struct rr_call *call)
 {
-	call->keep = NULL;
-	call->keep_size = 0;
 	if (!pending->nfs->v4)
 		call->arena = rpcrdma_arena(pending->lists->arena, sizeof(pending->lists->arena));
 }

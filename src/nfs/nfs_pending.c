@@ -134,8 +134,6 @@ pending_send(struct rr_nfs_pending *pending, uint32_t proc)
 		.args = &pending->args,
 		.result = &pending->result,
 		.reply_max = rr_nfs_reply_max(proc, &pending->args),
-		.keep = pending->keep,
-		.keep_size = sizeof(pending->keep),
 		.timeout = nfs->cleaning ? RR_NFS_CLEANING_TIME : 0,
 		.done = pending_done,
 		.ctx = pending,

@@ -111,8 +111,7 @@ struct rr_nfs_pending {
 		GETACL3res getacl;
 		SETACL3res setacl;
 	} result;
-	uint8_t keep[RR_NFS_PATH + 1024]; /* the reply's header, and the largest of the results */
-	char path[RR_NFS_PATH];           /* the target of a symbolic link */
+	char path[RR_NFS_PATH]; /* the target of a symbolic link */
 };
 
 /* The operation has not ended: another call was sent. No error and no status has this number. */

@@ -6,16 +6,10 @@
 #include "vfs/vfs.h"
 
 /*
- * What the client calls. A call has the number of a procedure of version 3, or one of nfs/v4/newer.h, and
- * each version of NFS carries it out in its own way: version 3 as it stands, version 4 by a COMPOUND. Where
- * version 3 has the words for it, the arguments and results are those of version 3. But attributes of version
- * 4 are wider than those of version 3: times have 64 bits for their seconds, a file system has 128 bits for
- * its identity, and users and groups have names. So the procedures with attributes have the arguments and
- * results that are declared here, in the words of vfs.h, and each version translates them once, as it encodes
- * and decodes them (v3.c, v4/attr.c).
- *
- *   procedure            arguments                       result
- *   READDIRPLUS          READDIRPLUS3args                struct rr_nfs_list
+ * What the client calls beside works (README.md): READ, WRITE, READDIR, READDIRPLUS and FSINFO of version 3,
+ * by their numbers, with the arguments and results of version 3; and what nfs/v4/newer.h has. Version 4
+ * carries them out by COMPOUNDs. READDIRPLUS alone has a result of its own, struct rr_nfs_list: attributes of
+ * version 4 are wider than those of version 3.
  */
 
 /* The attributes of an object. Of `vfs`, no NFS server sends id.birth, birth_time and block_size; version 3
@@ -23,7 +17,7 @@
 struct rr_nfs_attributes {
 	struct rr_vfs_attributes vfs;
 	/* The names of the user and the group, of which the server sent no numbers: vfs.uid or vfs.gid is
-	 * RR_VFS_NOBODY then. No octets: there is a number. At most RPCRDMA_NFS_OWNER_MAX octets. */
+	 * RR_VFS_NOBODY then. No octets: there is a number. */
 	struct rpcrdma_bytes owner, group;
 };
 

@@ -11,9 +11,8 @@
  * directory, and the results begin with the status.
  */
 enum rr_v4_newer {
-	RR_V4_READ_ONCE =
-		NFSPROC3_COMMIT +
-		1,     /* READ of a file that is opened and closed for it, as the file is read only once */
+	/* READ of a file that is opened and closed for it, as the file is read only once. */
+	RR_V4_READ_ONCE = NFSPROC3_COMMIT + 1,
 	RR_V4_PUT,     /* makes a whole file, where rr_v4_can_put() is true */
 	RR_V4_SECINFO, /* asks for the flavors that a name, or a directory itself, may be used with */
 	RR_V4_GETACL,  /* by version 3, a procedure of NFSACL; so is the next */

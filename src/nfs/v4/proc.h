@@ -4,8 +4,8 @@
 
 #include "nfs/v4/newer.h"
 #include "ulb/nfs3.h"
-#include "vfs/nfs/v4/session/compound.h"
 #include "vfs/nfs/v4/session/session.h"
+#include "vfs/nfs/v4/work.h"
 
 /* The client's procedures (nfs/procedure.h, newer.h) as works of a session (struct rr_v4_work). */
 
@@ -13,8 +13,6 @@ enum { RR_V4_PUT_OPS = 11 }; /* operations of RR_V4_PUT */
 
 /* ---- attr.c ---- */
 
-/* All that struct rr_nfs_attributes has, and attributes of an entry of a directory. */
-extern const bitmap4 rr_v4_attr_entry;
 extern const bitmap4 rr_v4_attr_limits, rr_v4_attr_acl;
 
 /* ---- proc_*.c ---- */

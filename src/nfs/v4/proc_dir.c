@@ -63,7 +63,7 @@ proc_plus_build(struct rr_v4_slot *slot)
 	const struct dir_args args = { from->dir, from->cookie, from->cookieverf, from->dircount,
 		from->maxcount };
 
-	dir_build(slot, &args, &rr_v4_attr_entry);
+	dir_build(slot, &args, &rr_v4_ask_entry);
 }
 
 /* Makes an entry of READDIRPLUS from an entry of version 4's READDIR. Fails if the attributes are malformed,
@@ -73,7 +73,7 @@ proc_plus_entry(struct rr_v4_slot *slot, const entry4 *from, struct rr_nfs_liste
 {
 	struct rr_attr_values taken;
 
-	if (!rr_attr_take(&from->attrs, &rr_v4_attr_entry, &taken))
+	if (!rr_attr_take(&from->attrs, &rr_v4_ask_entry, &taken))
 		return rr_v4_broken(
 			slot->v4, "attributes of an entry that cannot be read, or that were not asked for");
 	entry->cookie = from->cookie;

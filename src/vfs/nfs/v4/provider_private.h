@@ -27,11 +27,6 @@ struct rr_v4_vfs {
 
 /* ---- attributes.c: attributes and statuses ---- */
 
-/* All that struct rr_vfs_attributes has; the same with what an entry of a directory has besides; the same
- * with the access list; with what struct rr_vfs_statfs has; with what struct rr_vfs_limits has, of minor
- * versions 1 and 2. */
-extern const bitmap4 rr_v4_ask_object, rr_v4_ask_entry, rr_v4_ask_acl, rr_v4_ask_space, rr_v4_ask_limits[2];
-
 /* Appends GETATTR of an object, and returns its place in the COMPOUND. */
 uint8_t rr_v4_ask_attributes(struct rr_v4_slot *slot, const bitmap4 *asked);
 /* The same for an object that the operation changes or passes. Returns 0, and appends nothing, where that is

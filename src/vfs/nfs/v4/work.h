@@ -71,6 +71,11 @@ rr_v4_put_object(struct rr_v4_slot *slot, int index)
 	rr_v4_putfh(slot, rr_remote_fh(&rr_v4_job(slot)->base.objects[index]));
 }
 
+/* All that struct rr_vfs_attributes has; the same with what an entry of a directory has besides; the same
+ * with the access list; with what struct rr_vfs_statfs has; with what struct rr_vfs_limits has, of minor
+ * versions 1 and 2. */
+extern const bitmap4 rr_v4_ask_object, rr_v4_ask_entry, rr_v4_ask_acl, rr_v4_ask_space, rr_v4_ask_limits[2];
+
 extern const struct rr_v4_work rr_v4_work_lookup, rr_v4_work_create, rr_v4_work_getattr, rr_v4_work_setattr,
 	rr_v4_work_access, rr_v4_work_readlink, rr_v4_work_statfs, rr_v4_work_limits, rr_v4_work_link,
 	rr_v4_work_remove, rr_v4_work_rename, rr_v4_work_commit, rr_v4_work_seek, rr_v4_work_copy,
