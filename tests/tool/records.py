@@ -45,15 +45,17 @@ def expanded(secret, label, size):
 
 
 class Records:
-    """A client inside of TLS. send() makes one record; read() decrypts by ssl."""
+    """A client inside of TLS. send() makes one record; read() decrypts by ssl. begin(stream): what comes before TLS."""
 
-    def __init__(self, port, context, folder, name="localhost"):
+    def __init__(self, port, context, folder, name="localhost", begin=None):
         keys = f"{folder}/keys"
         with contextlib.suppress(FileNotFoundError):
             os.remove(keys)
         context.keylog_filename = keys
         self.stream = socket.create_connection(("127.0.0.1", port), timeout=30)
         self.stream.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        if begin:
+            begin(self.stream)
         self.inward, self.outward = ssl.MemoryBIO(), ssl.MemoryBIO()
         self.session = context.wrap_bio(self.inward, self.outward, server_hostname=name)
         self.turn(self.session.do_handshake)

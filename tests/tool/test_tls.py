@@ -71,7 +71,7 @@ def test_protected(top, pki):
 
 
 def test_said(top, pki):
-    """One sentence for what is wrong, with what to do."""
+    """One sentence for what is wrong, with what to do. RFC 9289, 4.2, and RFC 9289, 5.2.1: who cannot prove its name is refused."""
     for name, options, at, texts, logged in (
             ("a server without TLS", [], ("tls", ours(pki)), ["has no TLS, which was demanded", "--tls-cert"], ""),
             ("an authority that nobody knows", server_options(pki), ("tls", ours(pki, "self.pem")), ["authority that is not", "tls-ca"],
@@ -101,8 +101,30 @@ def test_said(top, pki):
     check("a file that is not there", "/nowhere" in result.stderr and "No such file" in result.stderr and result.returncode == 1, result)
 
 
+def test_names(top, pki):
+    """RFC 9289, 5.2.1: the name of a server is one of its alternative names, without a wildcard; an address is one of its addresses."""
+    if os.geteuid() != 0 or subprocess.run(["unshare", "-m", "true"], capture_output=True).returncode:
+        tap.skip("names of servers", "only who may have a table of hosts of its own can give this machine names")
+        return
+    with open(f"{top}/hosts", "w") as file:
+        file.write("127.0.0.1 localhost one.lab.example\n")
+    pki.request("common", "one.lab.example", ["subjectAltName=email:nobody@lab.example"], "-x509", "-days", "30", "-out", "common.pem")
+    pki.request("bare", "one.lab.example", [], "-x509", "-days", "30", "-out", "bare.pem")
+    for name, names in (("named", ["DNS:one.lab.example"]), ("star", ["DNS:*.lab.example"]), ("part", ["DNS:o*.lab.example"]), ("address", ["IP:127.0.0.1"])):
+        pki.signed(name, *names)
+    for name, ca, host, good in (("named", "ca.pem", "one.lab.example", True), ("star", "ca.pem", "one.lab.example", False), ("part", "ca.pem", "one.lab.example", False),
+                                 ("common", "common.pem", "one.lab.example", False), ("bare", "bare.pem", "one.lab.example", False),
+                                 ("address", "ca.pem", "127.0.0.1", True), ("address", "ca.pem", "one.lab.example", False), ("named", "ca.pem", "127.0.0.1", False)):
+        with serving(top, *server_options(pki, name)) as server:
+            for at in (url(server.tcp_port, "", "tls", *ours(pki, ca), host=host), f"nfs://{host}:{server.port}/?xprtsec=tls&{ours(pki, ca)[0]}"):
+                result = subprocess.run(["unshare", "-m", "sh", "-c", f'mount --bind {top}/hosts /etc/hosts && exec "$@"', "sh", TOOL, "ls", at],
+                                        capture_output=True, text=True, timeout=60)
+                check(f"a certificate {name} for {host}, {'TCP' if 'tcp' in at else 'iWARP'}: {'taken' if good else 'refused'}",
+                      result.returncode == (0 if good else 1) and (good or f"is not for {host}" in result.stderr), result)
+
+
 def test_rules(top, pki):
-    """What each rule lets in, over each protection, by each version of NFS."""
+    """RFC 9289, 5: mutual authentication. What each rule lets in, over each protection, by each version of NFS."""
     ways = {"none": [], "tls": ours(pki), "mtls": ours(pki, cert="client")}
     for words in ("none", "tls", "mtls", "none:tls", "tls:mtls", "none:tls:mtls"):
         with serving(top, *server_options(pki), "--allow", f"*(rw,xprtsec={words})") as server:
@@ -256,7 +278,7 @@ def main():
         if "built without TLS" in probe.stderr:
             tap.skip("TLS", "this command was built without it")
             tap.end()
-        for test in (test_protected, test_said, test_rules, test_user, test_mount, test_renewed, test_looked_at, test_made_by_gateway, test_gateway):
+        for test in (test_protected, test_said, test_names, test_rules, test_user, test_mount, test_renewed, test_looked_at, test_made_by_gateway, test_gateway):
             test(top, pki)
     tap.end()
 

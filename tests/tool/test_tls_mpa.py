@@ -134,6 +134,12 @@ def test_said(top, pki):
             ("a server without TLS", [], ("tls", ours(pki)), ["has no TLS for RDMA", "--tls-cert"], "asks for TLS"),
             ("another name", server_options(pki, "other"), ("tls", ours(pki)), ["is not for 127.0.0.1"], "refused this server's"),
             ("an authority that nobody knows", server_options(pki), ("tls", ours(pki, "self.pem")), ["authority that is not"], "refused this server's"),
+            ("a certificate that signs itself", server_options(pki, "self"), ("tls", ours(pki)), ["signed by itself", "tls-ca"], "refused this server's"),
+            ("an expired certificate", server_options(pki, "old"), ("tls", ours(pki)), ["has expired", "renew it"], "refused this server's"),
+            ("a revoked certificate", server_options(pki, "gone"), ("tls", ours(pki, "revoked.pem")), ["was revoked", "new one"], "refused this server's"),
+            ("a certificate of a revoked authority", server_options(pki, "below"), ("tls", ours(pki, "revoked.pem")), ["was revoked", "new one"], "refused this server's"),
+            ("an expired client", server_options(pki), ("mtls", ours(pki, cert="old")), ["refused this client's certificate"], "has expired"),
+            ("a revoked client", server_options(pki, ca="revoked.pem"), ("mtls", ours(pki, cert="gone")), ["refused this client's"], "was revoked"),
             ("a client of an authority that nobody knows", server_options(pki), ("mtls", ours(pki, cert="self")), ["refused this client's certificate"],
              "client's certificate is signed by itself")):
         with serving(top, *options) as server:
@@ -418,9 +424,14 @@ def main():
         tap.end()
     with tempfile.TemporaryDirectory() as top:
         pki = Pki(f"{top}/pki")
-        for name, names in (("server", ["DNS:localhost", "IP:127.0.0.1"]), ("client", ["DNS:client.example"]), ("other", ["DNS:other.example"])):
+        for name, names in (("server", ["DNS:localhost", "IP:127.0.0.1"]), ("client", ["DNS:client.example"]), ("other", ["DNS:other.example"]),
+                            ("gone", ["DNS:localhost", "IP:127.0.0.1"])):
             pki.signed(name, *names)
+        pki.signed("old", "DNS:localhost", "IP:127.0.0.1", dates=["-startdate", "190101000000Z", "-enddate", "200101000000Z"])
         pki.self_signed("self", "self", "subjectAltName=DNS:localhost,IP:127.0.0.1")
+        pki.below("below", "DNS:localhost", "IP:127.0.0.1")
+        pki.revoke("gone")
+        pki.revoke("below-ca")
         os.makedirs(f"{top}/served")
         for path in ("text", "served/text"):
             with open(f"{top}/{path}", "wb") as file:

@@ -17,6 +17,7 @@ import threading
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from pki import Pki, server_options
+from records import ALERT, CLOSE_NOTIFY, INTERNAL_ERROR, Records
 from tap import Server, Tap, free_port
 
 TOOL = os.path.abspath(sys.argv[1])
@@ -24,6 +25,7 @@ AUTH_NONE, AUTH_TLS = 0, 7
 BADCRED, REJECTEDCRED = 1, 2
 STARTTLS = b"STARTTLS"
 UPDATES = 64   # key updates that are taken within 1 MiB
+EMPTY_MAX = 32  # records without octets that OpenSSL takes one after the other
 PER_HOST = 24  # handshakes of one host that may be under way
 tap = Tap()
 
@@ -98,6 +100,7 @@ def refused(port, context):
 
 
 def test_probe(pki, server):
+    """RFC 9289, 4.1, and 5.1.1 of it: the probe, at the port of plain calls, and what is none, or comes behind it."""
     port = server.tcp_port
     with connect(port) as stream:
         stream.sendall(probe())
@@ -135,6 +138,7 @@ def test_probe(pki, server):
 
 
 def test_session(pki, server):
+    """RFC 9289, 5, and RFC 9289, 6: TLS 1.3 alone, ALPN, and nothing by which a client could send early data."""
     port = server.tcp_port
     for protocols, chosen in (((), None), (("sunrpc",), "sunrpc"), (("http/1.1", "sunrpc"), "sunrpc")):
         with inside(port, client_context(pki, *protocols)) as stream:
@@ -252,6 +256,41 @@ class Updater:
         self.far.close()
 
 
+def test_records(pki, server):
+    """Records as no library sends them, within a record of RPC."""
+    def agree(stream):
+        stream.sendall(probe())
+        read(stream, len(AGREED))
+
+    def opened():
+        return Records(server.tcp_port, client_context(pki, "sunrpc"), pki.folder, begin=agree)
+
+    with opened() as peer:
+        for octet in call(1):
+            peer.send(bytes([octet]))
+        check("a call in records of one octet each", peer.read(28) == done(1))
+        octets = call(2)
+        peer.send(octets[:10], padding=1000)
+        peer.send(b"")
+        peer.send(octets[10:20])
+        peer.send(b"", padding=9)
+        peer.update(asks=True)
+        peer.send(octets[20:])
+        check("records with padding and without octets, and a key update, in the middle of a call", peer.read(28) == done(2))
+        for _ in range(EMPTY_MAX + 1):
+            peer.send(b"")
+        check("records without octets and without end do end the connection", peer.read(28) == b"")
+    for name, octets, kind, spoilt in (("a fatal alert", INTERNAL_ERROR, ALERT, False), ("close_notify", CLOSE_NOTIFY, ALERT, False),
+                                       ("a record that was changed on the way", call(1)[20:], 23, True), ("a record of no known type", b"x", 99, False)):
+        with opened() as peer:
+            peer.send(call(1)[:20])
+            peer.send(octets, kind, spoilt=spoilt)
+            check(f"{name} in the middle of a call ends the connection", peer.read(28) == b"")
+        with inside(server.tcp_port, client_context(pki)) as stream:
+            stream.sendall(call(1))
+            check(f"and others go on after {name}", read(stream, 28) == done(1))
+
+
 def test_updates(pki, server):
     peer, answered = Updater(pki, server.tcp_port), 0
     # Each line K is behind the answer to a call, so that s_client reads it alone.
@@ -302,8 +341,9 @@ def agreed(xid):
     return AGREED[:4] + struct.pack(">I", xid) + AGREED[8:]
 
 
-def answering(pki, *protocols, version=ssl.TLSVersion.TLSv1_3):
-    """What talks TLS as a server, and answers NULL calls inside of it."""
+def answering(pki, *protocols, version=ssl.TLSVersion.TLSv1_3, stat=0):
+    """What talks TLS as a server, and answers NULL calls inside of it; stat: the accept_stat of its answer to the probe. What knows
+    protocols wants one of them offered."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version, context.maximum_version = ssl.TLSVersion.TLSv1_2, version
     context.load_cert_chain(pki.path("server.pem"), pki.path("server.key"))
@@ -311,8 +351,10 @@ def answering(pki, *protocols, version=ssl.TLSVersion.TLSv1_3):
         context.set_alpn_protocols(protocols)
 
     def talk(stream, xid):
-        stream.sendall(agreed(xid))
+        stream.sendall(agreed(xid)[:-4] + struct.pack(">I", stat))
         with context.wrap_socket(stream, server_side=True) as inner:
+            if protocols and not inner.selected_alpn_protocol():
+                return
             while octets := read(inner, 44):
                 for octet in done(struct.unpack(">I", octets[4:8])[0]):
                     inner.sendall(bytes([octet]))
@@ -320,10 +362,11 @@ def answering(pki, *protocols, version=ssl.TLSVersion.TLSv1_3):
 
 
 def test_client(pki):
-    """`ping` to servers that are made here."""
+    """`ping` to servers that are made here. RFC 9289, 4.1, and RFC 9289, 5: the probe, what says that there is TLS, and ALPN."""
     for name, talk, texts in (
             ("without ALPN", answering(pki), None),
             ("with ALPN sunrpc", answering(pki, "sunrpc"), None),
+            ("that does not know the program of the probe", answering(pki, "sunrpc", stat=1), None),
             ("whose answer was stripped of STARTTLS", lambda stream, xid: stream.sendall(done(xid)), ["has no TLS, which was demanded"]),
             ("that denies the probe", lambda stream, xid: stream.sendall(denied(xid, REJECTEDCRED)), ["has no TLS, which was demanded"]),
             ("that answers with another XID", lambda stream, xid: stream.sendall(agreed(xid ^ 1)), ["has no TLS, which was demanded"]),
@@ -358,7 +401,7 @@ def main():
             tap.skip("TLS", "this command was built without it")
             tap.end()
         with Server(TOOL, f"{top}/served", *server_options(pki), tcp_port=free_port()) as server:
-            for test in (test_probe, test_session, test_updates):
+            for test in (test_probe, test_session, test_records, test_updates):
                 test(pki, server)
         with open(f"{top}/log", "w") as log, Server(TOOL, f"{top}/served", *server_options(pki), tcp_port=free_port(), stderr=log) as server:
             test_floods(pki, server)

@@ -48,7 +48,8 @@ context_error(void)
 	return reason ? reason : "it cannot be read";
 }
 
-/* Loads the certificate of this side and its key. */
+/* Loads the certificate of this side and its key. RFC 9289, 5: "Implementations MUST support
+ * certificate-based mutual authentication." */
 static int
 context_identify(const struct rr_tls *tls, SSL_CTX *context, struct rr_text *text)
 {
@@ -98,7 +99,9 @@ context_trust(const struct rr_tls *tls, SSL_CTX *context, struct rr_text *text)
 	return 0;
 }
 
-/* Sets what no file says: version 1.3 alone, no tickets, and memory only while octets are under way. */
+/* Sets what no file says: version 1.3 alone, no tickets, and memory only while octets are under way. RFC
+ * 9289, 5: "Implementations MUST NOT negotiate TLS versions prior to 1.3"; RFC 9289, 6: "RPC-with-TLS
+ * implementations MUST NOT use 0-RTT data", for which a client needs a ticket. */
 static void
 context_settle(const struct rr_tls *tls, SSL_CTX *context)
 {

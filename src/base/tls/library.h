@@ -25,7 +25,7 @@
 	function(SSL_CTX_set_alpn_select_cb) function(SSL_set_alpn_protos) function(SSL_CTX_set_num_tickets) \
 	function(SSL_set_msg_callback) function(SSL_new) function(SSL_free) function(SSL_ctrl)           \
 	function(SSL_set_bio) function(SSL_set_accept_state) function(SSL_set_connect_state)                 \
-	function(SSL_set1_host) function(SSL_get0_param) function(SSL_do_handshake) function(SSL_read_ex)    \
+	function(SSL_set1_host) function(SSL_set_hostflags) function(SSL_get0_param) function(SSL_do_handshake) function(SSL_read_ex)    \
 	function(SSL_write_ex) function(SSL_get_error) function(SSL_shutdown) function(SSL_get_version)      \
 	function(SSL_get_current_cipher) function(SSL_CIPHER_get_name) function(SSL_get_verify_result)       \
 	function(SSL_get0_alpn_selected) function(SSL_get1_peer_certificate)                                 \

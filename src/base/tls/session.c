@@ -133,7 +133,9 @@ rr_tls_octets_new(void)
 
 /* ---- The protocol inside ---- */
 
-/* RFC 7301, 3.1: a list of names, each behind its length; and whether the peer must know ALPN. RFC 9289, 7.2:
+/* RFC 7301, 3.1: a list of names, each behind its length; and whether the peer must know ALPN. RFC 9289, 5:
+ * "Client implementations MUST include" the extension, "in response to the "ClientHello" message" a server,
+ * too; a peer without it is taken, as Linux's are, and one that names others is not. RFC 9289, 7.2:
  * "The "sunrpc" string identifies SunRPC when used over TLS." */
 static const struct {
 	unsigned char list[16];
@@ -206,7 +208,10 @@ session_message(int is_ours, int version, int type, const void *data, size_t siz
 }
 
 /* Has the session check that the server's certificate is one of this name, or of this address, and tell the
- * server which name is meant (RFC 6066, 3: a name, not an address). Returns false if there is no memory. */
+ * server which name is meant (RFC 6066, 3: a name, not an address). RFC 9289, 5.2.1: "the certificate MUST
+ * contain a subjectAltName extension that contains a dNSName": a common name does not count. "DNS domain
+ * names in RPC-with-TLS certificates MUST NOT contain the wildcard character '*'". Returns false if there is
+ * no memory. */
 static bool
 session_expect(struct rr_tls_session *session, const char *name)
 {
@@ -218,6 +223,8 @@ session_expect(struct rr_tls_session *session, const char *name)
 
 	if (openssl->X509_VERIFY_PARAM_set1_ip_asc(openssl->SSL_get0_param(session->ssl), name) == 1)
 		return true;
+	openssl->SSL_set_hostflags(
+		session->ssl, X509_CHECK_FLAG_NEVER_CHECK_SUBJECT | X509_CHECK_FLAG_NO_WILDCARDS);
 	return openssl->SSL_set1_host(session->ssl, name) == 1 &&
 	       openssl->SSL_ctrl(session->ssl, SSL_CTRL_SET_TLSEXT_HOSTNAME, TLSEXT_NAMETYPE_host_name,
 		       sent.pointer) == 1;

@@ -106,7 +106,9 @@ rr_tls_stranger_is_unknown(const struct rr_tls_stranger *stranger)
 	}
 }
 
-/* Returns what is wrong with the certificate, X509_V_OK if nothing is. */
+/* Returns what is wrong with the certificate, X509_V_OK if nothing is. RFC 9289, 5.2.1: "Certificate
+ * validation MUST include the verification rules as per Section 6 of [RFC5280]", of either side; RFC
+ * 9289, 4.2: "If authentication of either peer fails [...] the peers MUST reject the association." */
 static int
 verify_error(X509_STORE_CTX *store, X509 *shown, const struct rr_secure *wants, const uint8_t *fingerprint)
 {

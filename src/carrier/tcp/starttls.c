@@ -105,7 +105,8 @@ starttls_accept(struct rr_tcp *tcp)
 
 /* Answers the probe with STARTTLS, and begins the handshake. RFC 9289, 4.1: the client sends its ClientHello
  * after the answer; octets that have come behind the probe were sent by somebody who did not wait for it,
- * maybe not by the client. */
+ * maybe not by the client. RFC 9289, 5.1.1: "receivers MUST discard that data without response and then
+ * SHOULD drop the connection." */
 static void
 starttls_agree(struct rr_tcp *tcp, uint32_t xid)
 {
