@@ -40,10 +40,12 @@ mount_prepare(struct rpcrdma_nfs *nfs, const struct rpcrdma_program *program, ui
  * without, also with xprtsec=tls. Who changes its answer can lead the client to another directory of the same
  * server: calls with that handle go inside of TLS. */
 static int
-mount_open_tcp(struct rpcrdma_nfs *nfs, uint16_t port, struct rpcrdma_client **client)
+mount_open_tcp(
+	struct rpcrdma_nfs *nfs, uint16_t port, const struct rr_auth *auth, struct rpcrdma_client **client)
 {
 	struct rr_client_config config = nfs->config.rpc;
 
+	config.auth = auth;
 	config.transport = RR_TRANSPORT_TCP;
 	config.retry = 0; /* if the connection is lost, its calls fail at once */
 	config.connections = 1;
@@ -203,12 +205,28 @@ mount_on(struct rpcrdma_nfs *nfs, struct rpcrdma_client *client)
 	return mount_refuse(nfs, client, first);
 }
 
+/* Mounts by MOUNT over TCP at that port, with calls of this flavor. */
+static int
+mount_at(struct rpcrdma_nfs *nfs, uint16_t port, const struct rr_auth *auth)
+{
+	struct rpcrdma_client *client;
+	int error = mount_open_tcp(nfs, port, auth, &client);
+
+	if (error)
+		return error;
+	error = mount_on(nfs, client);
+	rr_client_free(client);
+	return error;
+}
+
 /* Unless the configuration names a port of MOUNT, asks for MOUNT on the connection of NFS first. If MOUNT is
- * not served there, asks rpcbind for its port, and MOUNT over TCP at that port. */
+ * not served there, asks rpcbind for its port, and MOUNT over TCP at that port. Linux's mountd has no
+ * Kerberos, and is asked by AUTH_SYS, as Linux's client does: who changes its answer can lead the client to
+ * another directory of the same server, which calls with that handle name with Kerberos. */
 int
 rr_nfs_mount(struct rpcrdma_nfs *nfs)
 {
-	struct rpcrdma_client *client;
+	const struct rr_auth *auth = nfs->config.rpc.auth;
 	uint16_t port = nfs->config.mount_port;
 	int error;
 
@@ -220,10 +238,8 @@ rr_nfs_mount(struct rpcrdma_nfs *nfs)
 		if (error)
 			return error;
 	}
-	error = mount_open_tcp(nfs, port, &client);
-	if (error)
-		return error;
-	error = mount_on(nfs, client);
-	rr_client_free(client);
+	error = mount_at(nfs, port, auth);
+	if (error == -RPCRDMA_ERR_RPC_DENIED && auth && auth->flavor == RR_RPCSEC_GSS)
+		error = mount_at(nfs, port, NULL);
 	return error;
 }

@@ -14,6 +14,7 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import realm
+from between import INIT, Between
 from tap import Server, Tap, free_port
 
 TOOL = os.path.abspath(sys.argv[1])
@@ -134,6 +135,21 @@ def ended(one, cache):
     return {"KRB5CCNAME": one.cache(cache)}
 
 
+def ends_once(one, server):
+    """A client whose ticket is in its last second, and then over, makes one context, or says that there is none, and does not ask for one
+    after the other."""
+    made = []
+    one.run("kinit", "-k", "-t", f"{one.top}/root.keytab", "-l", "1s", "-c", one.cache("last"), "root")
+    while True:
+        calls = []
+        with Between(server.tcp_port, watch=lambda call, calls=calls: calls.append(call.gss)) as between:
+            done = run("ls", url(between.port, "", "krb5", "tcp"), KRB5CCNAME=one.cache("last"))
+        made.append(calls.count(INIT))
+        if done.returncode:
+            break
+    tap.result(max(made) == 1 and "the ticket has expired: renew it (kinit)" in done.stderr, "at the end of a ticket, one context is tried", [made, *said(done)])
+
+
 def changed(one, name, old, new):
     """The realm's krb5.conf with another text in it. Returns the environment of who uses it."""
     with open(f"{one.top}/krb5.conf") as file:
@@ -186,6 +202,7 @@ def main():
                 seen(top, server)
                 judged(top, server)
                 listed(top, server)
+                ends_once(one, server)
             diagnosed(top, one)
     tap.end()
 

@@ -77,23 +77,6 @@ initiate_keep_name(struct rr_gss_initiator *initiator, gss_name_t user)
 	rr_gss_library.gss_release_buffer(&minor, &text);
 }
 
-/* Makes the caller's context of the library's, which is established. */
-static int
-initiate_complete(struct rr_gss_initiator *initiator, uint32_t lifetime, struct rr_gss_context **context,
-	struct rr_text *text)
-{
-	gss_name_t user = GSS_C_NO_NAME;
-	uint32_t minor;
-
-	rr_gss_library.gss_inquire_context(
-		&minor, initiator->made, &user, NULL, NULL, NULL, NULL, NULL, NULL);
-	if (user) {
-		initiate_keep_name(initiator, user);
-		rr_gss_library.gss_release_name(&minor, &user);
-	}
-	return rr_gss_context_new(&initiator->made, rr_gss_clock() + (int64_t)lifetime, context, text);
-}
-
 /* Sets the text for a step that failed, and returns the error. */
 static int
 initiate_fail(const struct rr_gss_initiator *initiator, uint32_t major, uint32_t minor, struct rr_text *text)
@@ -103,6 +86,27 @@ initiate_fail(const struct rr_gss_initiator *initiator, uint32_t major, uint32_t
 	rr_gss_reason(major, minor, &why);
 	return rr_fail(text, -RPCRDMA_ERR_RPC_DENIED, "no Kerberos context with %.80s: %s",
 		initiator->service, why.text);
+}
+
+/* Makes the caller's context of the library's, which is established. */
+static int
+initiate_complete(struct rr_gss_initiator *initiator, uint32_t lifetime, struct rr_gss_context **context,
+	struct rr_text *text)
+{
+	gss_name_t user = GSS_C_NO_NAME;
+	uint32_t minor;
+
+	/* In the last second of its ticket, a context has no time left: calls would ask for one after the
+	 * other. */
+	if (lifetime == 0)
+		return initiate_fail(initiator, GSS_S_FAILURE, (uint32_t)KRB5KRB_AP_ERR_TKT_EXPIRED, text);
+	rr_gss_library.gss_inquire_context(
+		&minor, initiator->made, &user, NULL, NULL, NULL, NULL, NULL, NULL);
+	if (user) {
+		initiate_keep_name(initiator, user);
+		rr_gss_library.gss_release_name(&minor, &user);
+	}
+	return rr_gss_context_new(&initiator->made, rr_gss_clock() + (int64_t)lifetime, context, text);
 }
 
 /* Copies the library's token, and gives its memory back. */
