@@ -286,6 +286,16 @@ class Creation(Flood):
         return words(0x80000000 | len(message)) + message
 
 
+class Guess(Flood):
+    """RFC 2203, 5.3.1: each call names a context by a handle that is guessed, with a checksum that is made up."""
+
+    def record(self, slot):
+        self.number = getattr(self, "number", 0) + 1
+        message = (words(slot, 0, 2, 100003, 3, 1, 6, 36, 1, 0, self.number, 2) + opaque(os.urandom(16)) +
+                   words(6) + opaque(os.urandom(28)) + opaque(words(self.number) + opaque(os.urandom(28))) + opaque(os.urandom(28)))
+        return words(0x80000000 | len(message)) + message
+
+
 def hello():
     """The octets of a ClientHello."""
     context, outward = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT), ssl.MemoryBIO()
@@ -363,7 +373,7 @@ CASES = {
     "allocate": simple4(lambda t: [*of(b"written-7")(t), *[words(59) + ANYONE + struct.pack(">QQ", 0, 1 << 62)] * 100]),
     "xattr": simple4(lambda t: [*of(b"written-7")(t), *[words(74) + bytes(8) + words(4096)] * 100]),
     "open-missing": missing,
-    "contexts": lambda target, address: Creation(Tcp(address), 16),
+    "contexts": lambda target, address: Creation(Tcp(address), 16), "handles": lambda target, address: Guess(Tcp(address), 64),
     "tls-begun": handshake(Handshake.HELLO[:1]), "tls-half": handshake(Handshake.HELLO),
     "tls-dropped": handshake(Handshake.HELLO, True),
 }
