@@ -16,7 +16,8 @@ rr_nfs4_recall(struct rr_nfs4_compound *c, const struct rr_vfs_id *id, bool writ
 	struct rr_nfs4_tables *tables = rr_nfs4_lock_tables(c->server);
 	bool conflict = rr_nfs4_deleg_conflict(tables, c->client, id, now);
 
-	if (!conflict && writes)
+	/* In version 4.0, what has a special stateid is of no client. */
+	if (!conflict && writes && c->client)
 		rr_nfs4_deleg_own(tables, c->client, id, now);
 	rr_nfs4_unlock_tables(c->server);
 	return conflict ? NFS4ERR_DELAY : NFS4_OK;

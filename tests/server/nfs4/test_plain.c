@@ -199,6 +199,34 @@ leases_are_renewed_by_stateids(void **state)
 	assert_int_equal(PLAIN(peer, op_root(), op_lookup("file"), op_read(&stateid, 0, 1)), NFS4ERR_EXPIRED);
 }
 
+/* 9.1.4.3: READ, WRITE and SETATTR without any state are of no client. */
+static void
+special_stateids_are_of_no_client(void **state)
+{
+	static uint32_t words[1] = { UINT32_C(1) << FATTR4_SIZE };
+	static const uint8_t size[8] = { [7] = 2 };
+	const stateid4 bypass = { UINT32_MAX,
+		{ 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255 } };
+	const nfs_argop4 cut = { .argop = OP_SETATTR,
+		.u.opsetattr.obj_attributes = { { 1, words }, { size, sizeof(size) } } };
+	struct plain_owner owner = { "o", 0 };
+	struct peer *peer = plain_peer(*state, 0, "x", 0);
+
+	plain_opened(peer, &owner, "file", RW);
+	assert_int_equal(
+		PLAIN(peer, op_root(), op_lookup("file"), op_write(&stateid_anonymous, 0, "text")), NFS4_OK);
+	assert_int_equal(PLAIN(peer, op_root(), op_lookup("file"), cut), NFS4_OK);
+	assert_int_equal(PLAIN(peer, op_root(), op_lookup("file"), op_read(&bypass, 0, 9)), NFS4_OK);
+	assert_int_equal(plain_res(peer, 2)->u.opread.u.resok4.data.length, 2);
+	assert_int_equal(PLAIN(peer, op_root(), op_lookup("file"), op_read(&stateid_current, 0, 9)),
+		NFS4ERR_BAD_STATEID);
+	assert_int_equal(
+		PLAIN(peer, op_root(), op_rename("file", "other"), op_remove("other")), NFS4ERR_NOFILEHANDLE);
+	assert_int_equal(
+		PLAIN(peer, op_root(), op_plain(OP_SAVEFH), op_rename("file", "other"), op_remove("other")),
+		NFS4_OK);
+}
+
 /* 15.2: what later versions have added is not there. */
 static void
 later_operations_and_values_are_unknown(void **state)
@@ -326,6 +354,7 @@ main(void)
 		TEST(clients_of_both_versions_do_not_meet),
 		TEST(client_ids_are_stale_or_have_expired),
 		TEST(leases_are_renewed_by_stateids),
+		TEST(special_stateids_are_of_no_client),
 		TEST(later_operations_and_values_are_unknown),
 		TEST(sessions_have_no_operations_of_version_40),
 		TEST(secinfo_leaves_the_filehandle),
