@@ -12,6 +12,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "base/confine/helper.h"
 #include "base/text.h"
 
 void
@@ -39,6 +40,68 @@ rr_address_text(const struct sockaddr *address, char *text, size_t size)
 	}
 }
 
+/* A question for the helper, and its answer. */
+struct address_question {
+	uint32_t port;
+	char host[NI_MAXHOST];
+};
+
+enum { ADDRESS_MOST = 64 }; /* of a host, in an answer */
+
+struct address_answer {
+	int32_t count; /* negative: an error, with its text */
+	struct rr_text text;
+	struct sockaddr_storage addresses[ADDRESS_MOST];
+};
+
+/* Returns the octets of an answer with this number of addresses. */
+static size_t
+address_answer_size(int32_t count)
+{
+	return offsetof(struct address_answer, addresses) +
+	       (count > 0 ? (size_t)count : 0) * sizeof(struct sockaddr_storage);
+}
+
+/* Has the helper find the addresses. The arguments and the result are those of rr_address_resolve(). */
+static int
+address_ask(
+	const char *host, uint16_t port, struct sockaddr_storage *addresses, int max, struct rr_text *text)
+{
+	struct address_question question = { .port = port };
+	struct address_answer answer;
+	ptrdiff_t size;
+
+	if (strlen(host) >= sizeof(question.host))
+		return rr_fail(text, -RPCRDMA_ERR_ADDRESS, "the name %.120s... is too long", host);
+	strcpy(question.host, host);
+	size = rr_helper_ask(RR_HELPER_ADDRESSES, &question, sizeof(question), &answer, sizeof(answer));
+	if (size < (ptrdiff_t)address_answer_size(0) || answer.count > ADDRESS_MOST || answer.count == 0 ||
+		(size_t)size != address_answer_size(answer.count))
+		return rr_fail(text, -RPCRDMA_ERR_ADDRESS, "the host %.120s cannot be looked up now", host);
+	answer.text.text[sizeof(answer.text.text) - 1] = '\0';
+	if (answer.count < 0)
+		return rr_fail(text, -RPCRDMA_ERR_ADDRESS, "%s", answer.text.text);
+	if (answer.count < max)
+		max = answer.count;
+	memcpy(addresses, answer.addresses, (size_t)max * sizeof(addresses[0]));
+	return max;
+}
+
+size_t
+rr_address_help(const void *ctx, const void *question, size_t size, void *result)
+{
+	const struct address_question *asked = question;
+	struct address_answer *answer = result;
+
+	(void)ctx;
+	if (size != sizeof(*asked) || asked->host[sizeof(asked->host) - 1] != '\0')
+		return 0;
+	memset(&answer->text, 0, sizeof(answer->text));
+	answer->count = rr_address_resolve(
+		asked->host, (uint16_t)asked->port, answer->addresses, ADDRESS_MOST, &answer->text);
+	return address_answer_size(answer->count);
+}
+
 int
 rr_address_resolve(
 	const char *host, uint16_t port, struct sockaddr_storage *addresses, int max, struct rr_text *text)
@@ -48,6 +111,8 @@ rr_address_resolve(
 	char service[8];
 	int result, count = 0;
 
+	if (rr_helper_has(RR_HELPER_ADDRESSES))
+		return address_ask(host, port, addresses, max, text);
 	snprintf(service, sizeof(service), "%u", port);
 	result = getaddrinfo(host, service, &hints, &found);
 	if (result != 0)

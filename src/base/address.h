@@ -29,9 +29,11 @@ struct rr_text;
 
 /* Finds the addresses of host, a name or a numeric address, gives them the port, and writes them to
  * addresses. Returns how many there are, at least 1 and at most max, or -RPCRDMA_ERR_ADDRESS. The function
- * may block in the name service. */
+ * may block in the name service. Where this process has a helper (base/confine/helper.h), that is asked. */
 int rr_address_resolve(
 	const char *host, uint16_t port, struct sockaddr_storage *addresses, int max, struct rr_text *text);
+/* Answers, in the helper, what rr_address_resolve() asks it. */
+size_t rr_address_help(const void *ctx, const void *question, size_t size, void *answer);
 
 /* Returns the size, in octets, of an address of AF_INET or AF_INET6. */
 socklen_t rr_address_size(const struct sockaddr_storage *address);

@@ -20,9 +20,8 @@ rr_known_name(const struct rr_url *url, char name[RR_KNOWN_NAME])
 		name, RR_KNOWN_NAME, "%s%s%s:%u", is_six ? "[" : "", url->host, is_six ? "]" : "", url->port);
 }
 
-/* Writes the path of the list. Returns false if there is no place for it. */
-static bool
-known_path(char path[PATH_MAX])
+bool
+rr_known_path(char path[PATH_MAX])
 {
 	const char *config = secure_getenv("XDG_CONFIG_HOME"), *home = secure_getenv("HOME");
 	int length;
@@ -50,7 +49,7 @@ bool
 rr_known_find(const char *name, uint8_t fingerprint[RR_TLS_FINGERPRINT])
 {
 	char path[PATH_MAX], line[RR_KNOWN_NAME + 2 * RR_TLS_FINGERPRINT_TEXT];
-	FILE *file = known_path(path) ? fopen(path, "re") : NULL;
+	FILE *file = rr_known_path(path) ? fopen(path, "re") : NULL;
 	bool found = false;
 
 	if (!file)
@@ -81,7 +80,7 @@ rr_known_add(const char *name, const uint8_t fingerprint[RR_TLS_FINGERPRINT], st
 	int fd = -1, length;
 	bool done;
 
-	if (known_path(path)) {
+	if (rr_known_path(path)) {
 		known_make_directories(path);
 		fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
 	}

@@ -2,6 +2,9 @@
 #ifndef RR_NFS_KNOWN_H
 #define RR_NFS_KNOWN_H
 
+#include <limits.h>
+#include <stdbool.h>
+
 #include "base/tls/tls.h"
 #include "nfs/url.h"
 
@@ -17,6 +20,8 @@ enum { RR_KNOWN_NAME = RR_URL_HOST + 10 };
 /* Writes the server of a URL as it stands in the list. */
 void rr_known_name(const struct rr_url *url, char name[RR_KNOWN_NAME]);
 
+/* Writes the path of the list. Returns false if there is no place for it. */
+bool rr_known_path(char path[PATH_MAX]);
 /* Looks a server up, and stores its fingerprint. Returns false if the list has none of it, or there is no
  * list. A program that runs with more rights than its user has no list. */
 bool rr_known_find(const char *name, uint8_t fingerprint[RR_TLS_FINGERPRINT]);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "tool/address.h"
 
-#include <netdb.h>
 #include <rpcrdma/error.h>
 #include <string.h>
 
@@ -41,10 +40,9 @@ int
 rr_tool_listen_address(const char *spec, uint16_t default_port, struct sockaddr_storage *address,
 	socklen_t *size, struct rr_text *text)
 {
-	struct addrinfo hints = { .ai_flags = AI_PASSIVE, .ai_socktype = SOCK_STREAM }, *found;
 	unsigned long number = default_port;
 	char copy[256], *host, *port;
-	int error;
+	struct rr_text why;
 
 	if (strlen(spec) >= sizeof(copy))
 		return rr_fail(text, -RPCRDMA_ERR_INVAL, "the address is too long");
@@ -54,19 +52,13 @@ rr_tool_listen_address(const char *spec, uint16_t default_port, struct sockaddr_
 			"'%s' is no address: write ADDR, ADDR:PORT or [ADDR]:PORT", spec);
 	if (port && rr_options_number(port, 65535, &number) < 0)
 		return rr_fail(text, -RPCRDMA_ERR_INVAL, "'%s': '%s' is no port: 0 to 65535", spec, port);
-	if (strcmp(host, "*") == 0) {
-		hints.ai_family = spec[0] == '[' ? AF_INET6 : AF_INET;
-		host = NULL;
-	}
-	/* Without a host, getaddrinfo() must have a port; it is set below. */
-	error = getaddrinfo(host, host ? NULL : "0", &hints, &found);
-	if (error)
-		return rr_fail(
-			text, -RPCRDMA_ERR_ADDRESS, "'%s' cannot be resolved: %s", spec, gai_strerror(error));
 	memset(address, 0, sizeof(*address));
-	memcpy(address, found->ai_addr, found->ai_addrlen);
-	*size = found->ai_addrlen;
-	freeaddrinfo(found);
+	if (strcmp(host, "*") == 0) /* all zero is any address */
+		address->ss_family = spec[0] == '[' ? AF_INET6 : AF_INET;
+	else if (rr_address_resolve(host, 0, address, 1, &why) < 0)
+		return rr_fail(
+			text, -RPCRDMA_ERR_ADDRESS, "'%.100s' cannot be resolved: %.140s", spec, why.text);
+	*size = rr_address_size(address);
 	rr_address_set_port((struct sockaddr *)address, (uint16_t)number);
 	return 0;
 }

@@ -11,6 +11,7 @@
 #include "tool/filters.h"
 #include "tool/report.h"
 #include "tool/rpcbind.h"
+#include "tool/sandbox.h"
 #include "tool/schemas.h"
 #include "tool/secure.h"
 #include "tool/tool.h"
@@ -431,6 +432,36 @@ gateway_secure(struct gateway_run *run)
 	return RR_EXIT_OK;
 }
 
+/* Has a socket to any of these addresses connect, if it is one of TCP, as that for iWARP is. */
+static void
+gateway_reaches(const struct rr_gateway_target *target, struct rr_confine *confine)
+{
+	for (uint32_t i = 0; i < target->address_count; i++)
+		rr_confine_connects(confine, rr_address_port((const struct sockaddr *)&target->addresses[i]));
+}
+
+/* Has this process keep only what a gateway uses, unless --no-sandbox was given. A port of 0 is chosen by the
+ * system when the first thread listens. */
+static void
+gateway_confine(const struct gateway_run *run)
+{
+	const struct rr_sandbox sandbox = { &run->workers, &run->filters, &run->secure, run->file.path };
+	struct rr_confine_tcp tcp = { false, false };
+	struct rr_confine confine = { .rules = -1 };
+
+	for (uint32_t i = 0; i < run->address_count; i++)
+		tcp.listens_anywhere |=
+			rr_address_port((const struct sockaddr *)&run->addresses[i].address) == 0;
+	rr_sandbox_begin(&sandbox, &tcp, &confine);
+	for (uint32_t i = 0; i < run->address_count; i++)
+		rr_confine_listens(
+			&confine, rr_address_port((const struct sockaddr *)&run->addresses[i].address));
+	gateway_reaches(&run->config.server, &confine);
+	for (uint32_t i = 0; i < run->config.route_count; i++)
+		gateway_reaches(&run->config.routes[i].target, &confine);
+	rr_sandbox_enter(&sandbox, RR_CONFINE_RELAY, &confine);
+}
+
 /* Called with --check-config if the options have no errors: prints that, and returns RR_EXIT_OK. */
 static int
 gateway_checked(const struct gateway_run *run)
@@ -456,7 +487,7 @@ gateway_parsed(struct gateway_run *run)
 	if (status == RR_EXIT_OK && run->file.check)
 		return gateway_checked(run);
 	if (status == RR_EXIT_OK)
-		rr_workers_confine(&run->workers, RR_CONFINE_RELAY);
+		gateway_confine(run);
 	if (status == RR_EXIT_OK)
 		status = rr_filters_start(run->tool, &run->filters, engine);
 	if (status != RR_EXIT_OK)

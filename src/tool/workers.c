@@ -95,7 +95,7 @@ const struct rr_option rr_workers_options[] = {
 		.kind = RR_OPTION_TEXT,
 		.at = offsetof(struct rr_workers, metrics) },
 	{ .name = "no-sandbox",
-		.help = "keep capabilities and system calls that the service does not use",
+		.help = "keep capabilities, system calls, files and ports that the service does not use",
 		.kind = RR_OPTION_FLAG,
 		.at = offsetof(struct rr_workers, no_sandbox) },
 	{ .letter = 'v',
@@ -394,15 +394,6 @@ workers_raise_descriptor_limit(void)
 		limit.rlim_cur = limit.rlim_max;
 		setrlimit(RLIMIT_NOFILE, &limit);
 	}
-}
-
-void
-rr_workers_confine(const struct rr_workers *workers, enum rr_confine_service service)
-{
-	struct rr_text text;
-
-	if (!workers->no_sandbox && rr_confine(service, &text) < 0)
-		rr_tool_warn(workers->tool, "%s; it goes on with more rights than it needs", text.text);
 }
 
 int

@@ -2,7 +2,6 @@
 #ifndef RR_TOOL_WORKERS_H
 #define RR_TOOL_WORKERS_H
 
-#include "base/confine/confine.h"
 #include "carrier/engine.h"
 #include "tool/monitor/monitor.h"
 #include "tool/tool.h"
@@ -61,10 +60,6 @@ extern const struct rr_option rr_workers_options[];
 /* Has each worker call the function renew of its service, in its own thread. Any thread may call this while
  * the workers run. */
 void rr_workers_renew(struct rr_workers_run *run);
-
-/* Has this process enter its confinement (base/confine.h), unless --no-sandbox was given. Warns where the
- * kernel has not got all of it. There are no threads yet. */
-void rr_workers_confine(const struct rr_workers *workers, enum rr_confine_service service);
 
 /* Runs the workers until a signal ends them. Returns the exit status, after a message if it is not OK. */
 int rr_workers_run(const struct rr_workers *workers);

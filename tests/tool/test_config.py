@@ -240,6 +240,11 @@ def reload(folder):
         text = server.reload()
         tap.result(mounts.becomes("/mine", 0) and mounts.becomes("/read", 13),
                    "what is no longer in the file is for nobody", [text])
+        with open(f"{config.path}.new", "w") as file, open(config.path) as before:
+            file.write(before.read() + f"{folder}/read=/read *(insecure)\n")
+        os.replace(file.name, config.path)
+        text = server.reload()
+        tap.result(mounts.becomes("/read", 0), "another file that took its place is read, in a sandbox, too", [text])
         os.unlink(config.path)
         text = server.reload()
         tap.result("refused" in text and mounts.status("/mine") == 0, "without a file, all stays as it is", [text])

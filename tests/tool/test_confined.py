@@ -1,16 +1,23 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""test_confined.py TOOL: what the kernel says of the threads of `rpcrdma serve` and `gateway`, with and without --no-sandbox."""
+"""test_confined.py TOOL: what the kernel says of the threads of `rpcrdma serve` and `gateway`, with and without --no-sandbox, and what
+somebody could do there who has broken into them."""
+import ctypes
+import errno
 import glob
 import os
+import socket
 import subprocess
 import sys
 import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from tap import Gateway, Server, Tap, free_port
+from tap import Gateway, Server, Tap, free_port, may_others_run
 
 TOOL = os.path.abspath(sys.argv[1])
+BREACH = os.environ.get("RPCRDMA_BREACH")
+LIBRARY = os.path.dirname(os.path.dirname(TOOL))  # beside which the library was built
+NOBODY = 65534
 SEES = ("CapEff", "CapPrm", "NoNewPrivs", "Seccomp")
 # capabilities(7), by number: CHOWN, DAC_OVERRIDE, DAC_READ_SEARCH, FOWNER, FSETID, SETGID, SETUID, NET_BIND_SERVICE, IPC_LOCK, MKNOD, LEASE
 FILES = sum(1 << number for number in (0, 1, 2, 3, 4, 6, 7, 10, 14, 27, 28))
@@ -61,10 +68,126 @@ def test_gateway(top):
             tap.result(held(threads, RELAY), "each of its threads is confined", threads)
 
 
+def has_landlock():
+    """Whether this kernel has rules for files and TCP: landlock_create_ruleset(2), asked for its version."""
+    return ctypes.CDLL(None).syscall(444, None, 0, 1) >= 6
+
+
+def breach(top, name, start):
+    """What a thread of a service can do that somebody has broken into: breach.c. For each attempt, the errno."""
+    log = f"{top}/{name}.log"
+    open(log, "w").close()
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        loads = {"LD_PRELOAD": BREACH, "RPCRDMA_BREACH_LOG": log, "RPCRDMA_BREACH_PORT": str(other.getsockname()[1])}
+        os.environ.update(loads)
+        try:
+            daemon = start()
+        finally:
+            for variable in loads:
+                del os.environ[variable]
+        with daemon:
+            url = daemon.url if isinstance(daemon, Server) else daemon.rdma_url
+            got = client("ls", url)
+            tap.result(got.returncode == 0, f"{name}: clients are served after a breach", [got.stderr])
+    with open(log) as file:
+        found = {word: int(number) for word, number in (line.split() for line in file)}
+    tap.result("end" in found, f"{name}: all was tried", [found])
+    return found
+
+
+class Another(Server):
+    """A server that another user runs."""
+
+    def launch(self, command, stderr=None):
+        super().launch(["setpriv", "--reuid", str(NOBODY), "--regid", str(NOBODY), "--clear-groups", *command], stderr)
+
+
+class Contained(Server):
+    """A server in a container: with mounts and processes of its own, and a root that has little beside the directory `top`."""
+
+    def launch(self, command, stderr=None):
+        root = f"{self.top}/root"
+        binds = [path for path in ("/usr", "/lib", "/lib64", "/bin", os.path.dirname(TOOL), LIBRARY) if os.path.exists(path)]
+        lines = [f"mount -t tmpfs none {root}", f"mkdir -p {root}/proc {root}{self.top}"]
+        for path in binds:
+            lines += [f"mkdir -p {root}{path}", f"mount --rbind {path} {root}{path}"]
+        lines += [f"mount --bind {self.top}/inside {root}{self.top}", f"mount -t proc proc {root}/proc", f'exec chroot {root} "$@"']
+        super().launch(["unshare", "--mount", "--pid", "--fork", "--kill-child", "sh", "-ec", "\n".join(lines), "sh", *command], stderr)
+
+
+    def stop(self):
+        """unshare(1) has its child killed; it passes no other signal on."""
+        self.kill()
+
+
+def works(top, server, what):
+    """Clients write, list, rename and read; says whether it is confined, too."""
+    url = f"nfs://127.0.0.1:{server.port}/"
+    for step in (["cp", f"{top}/from", f"{url}one"], ["mkdir", f"{url}below"], ["mv", f"{url}one", f"{url}below/two"], ["cp", f"{url}below/two", f"{top}/back"]):
+        got = client(*step)
+        tap.result(got.returncode == 0, f"{what}: {step[0]}", [got.stderr])
+    os.unlink(f"{top}/back")
+
+
+def test_user(top):
+    if os.getuid() != 0 or not may_others_run(TOOL):
+        tap.skip("a server of another user", "it cannot be started here")
+        return
+    with tempfile.TemporaryDirectory() as own:
+        os.mkdir(f"{own}/served")
+        os.chown(own, NOBODY, NOBODY)
+        os.chown(f"{own}/served", NOBODY, NOBODY)
+        with Another(TOOL, f"{own}/served") as server:
+            works(top, server, "as a user")
+            threads = statuses(server.process.pid)
+            tap.result(held(threads, 0), "as a user it is confined", threads)
+
+
+def test_container(top):
+    probe = subprocess.run(["unshare", "--mount", "--pid", "--fork", "sh", "-c", "mount -t tmpfs none /mnt"], capture_output=True)
+    if os.getuid() != 0 or probe.returncode != 0:
+        tap.skip("a server in a container", "this user makes none")
+        return
+    os.makedirs(f"{top}/inside/served")
+    os.mkdir(f"{top}/root")
+    Contained.top = top
+    with open(f"{top}/container.log", "w") as log, Contained(TOOL, f"{top}/served", stderr=log) as server:
+        works(top, server, "in a container")
+    with open(f"{top}/container.log") as log:
+        said = log.read()
+    tap.result("more rights" not in said, "in a container it is confined", [said])
+
+
+def test_breach(top):
+    if not BREACH or not has_landlock():
+        tap.skip("a breach", "a sanitizer's library comes first" if not BREACH else "this kernel has no Landlock, or an older one")
+        return
+    served = f"{top}/served"
+    no_files = {"shadow": errno.EACCES, "read": errno.EACCES, "write": errno.EACCES, "make": errno.EACCES}
+    no_ports = {"connect": errno.EACCES, "listen": errno.EACCES}
+    no_processes = {"signal": errno.EPERM, "execute": errno.EPERM}
+    found = breach(top, "serve", lambda: Server(TOOL, served, "--nfs", "4"))
+    for name, wanted in {**no_files, **no_ports, **no_processes}.items():
+        tap.result(found[name] == wanted, f"serve: {name} is refused", [found])
+    # Clients that wait for locks of version 3 are called.
+    found = breach(top, "serve-3", lambda: Server(TOOL, served))
+    tap.result(found["connect"] == 0 and found["read"] == errno.EACCES, "serve with version 3: connecting is left, files are not", [found])
+    found = breach(top, "serve-free", lambda: Server(TOOL, served, "--no-sandbox"))
+    tap.result(all(found[name] == 0 for name in ("read", "write", "make", "connect", "listen", "signal")) and found["execute"] == errno.ENOENT, "serve --no-sandbox: nothing of it is", [found])
+    with Server(TOOL, served, tcp_port=free_port()) as server:
+        to = f"nfs://127.0.0.1:{server.tcp_port}/?transport=tcp&mountport={server.tcp_port}"
+        found = breach(top, "gateway", lambda: Gateway(TOOL, to))
+    for name, wanted in {**no_files, **no_ports, **no_processes}.items():
+        tap.result(found[name] == wanted, f"gateway: {name} is refused", [found])
+
+
 with tempfile.TemporaryDirectory() as top:
     os.mkdir(f"{top}/served")
     with open(f"{top}/from", "w") as file:
         file.write("data")
     test_serve(top)
     test_gateway(top)
+    test_user(top)
+    test_container(top)
+    test_breach(top)
 tap.end()

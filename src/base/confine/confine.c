@@ -43,13 +43,19 @@ confine_drop(uint64_t kept)
 }
 
 int
-rr_confine(enum rr_confine_service service, struct rr_text *text)
+rr_confine(enum rr_confine_service service, struct rr_confine *confine, struct rr_text *text)
 {
+	struct rr_text other;
+	int files, calls;
+
 	if (!confine_drop(confine_kept[service]))
 		return rr_fail(
 			text, -RPCRDMA_ERR_NOTSUP, "capabilities cannot be dropped: %s", strerror(errno));
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
 		return rr_fail(
 			text, -RPCRDMA_ERR_NOTSUP, "the kernel has no no_new_privs: %s", strerror(errno));
-	return rr_confine_calls(text);
+	files = confine ? rr_confine_landlock(confine, text) : 0;
+	/* The filter refuses the calls for rules. */
+	calls = rr_confine_calls(files < 0 ? &other : text);
+	return files < 0 ? files : calls;
 }

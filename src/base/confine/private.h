@@ -8,4 +8,8 @@
  * NOTSUP. */
 int rr_confine_calls(struct rr_text *text);
 
+/* landlock.c: holds this thread, and all that it makes later, to the rules, which are gone then. Error, with
+ * a text: NOTSUP. */
+int rr_confine_landlock(struct rr_confine *confine, struct rr_text *text);
+
 #endif

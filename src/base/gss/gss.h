@@ -93,9 +93,16 @@ struct rr_gss_accepted {
 };
 
 /* Accepts the token by which a client creates a context. The caller frees token and context. It may take
- * long. */
+ * long. Where this process has a helper (base/confine/helper.h), that reads the keytab, and gives the
+ * context. */
 void rr_gss_accept(const struct rr_gss_acceptor *acceptor, const void *token, size_t size,
 	struct rr_gss_accepted *accepted);
+/* Answers, in the helper, what rr_gss_accept() asks it, but for the kind of question, which stands in front:
+ * ctx is the acceptor. */
+size_t rr_gss_accept_help(const void *ctx, const void *token, size_t size, void *answer);
+/* The first octet of a question to the helper for Kerberos: the token of a client, or the name of a principal
+ * (rpc/auth/gss_user.h). */
+enum rr_gss_asked { RR_GSS_ASKED_ACCEPT, RR_GSS_ASKED_USER };
 
 /* Writes to name the user of this machine that the principal stands for, by the rules of krb5.conf
  * (auth_to_local). Returns false if it stands for none. It may take long. */

@@ -3,6 +3,7 @@
 #define RR_RPC_AUTH_GSS_USER_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* The user of this machine that a principal of Kerberos stands for. */
@@ -18,6 +19,9 @@ struct rr_gss_user {
 /* Looks up the principal's user, by libkrb5's rules, and the user's groups, by nsswitch.conf. It may take
  * long. Returns false if the directory of users does not answer; then nothing is known of the principal. */
 bool rr_gss_user_find(const char *principal, struct rr_gss_user *user);
+/* Answers, in the helper (base/confine/helper.h), what this function and rr_gss_accept() ask it: ctx is the
+ * acceptor. */
+size_t rr_gss_help(const void *ctx, const void *question, size_t size, void *answer);
 void rr_gss_user_free(struct rr_gss_user *user);
 
 #endif

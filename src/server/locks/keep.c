@@ -23,10 +23,8 @@ struct rr_keep {
 	int fd;
 };
 
-/* Makes the directory and each directory above it that is missing, like mkdir -p. Returns 0, or an error with
- * its text. */
-static int
-keep_make(const char *path, struct rr_text *text)
+int
+rr_keep_make(const char *path, struct rr_text *text)
 {
 	char part[PATH_MAX];
 	size_t length = strlen(path);
@@ -48,7 +46,7 @@ keep_make(const char *path, struct rr_text *text)
 int
 rr_keep_open(const struct rr_env *env, const char *path, struct rr_keep **made, struct rr_text *text)
 {
-	int error = keep_make(path, text), fd;
+	int error = rr_keep_make(path, text), fd;
 	struct rr_keep *keep;
 
 	if (error < 0)

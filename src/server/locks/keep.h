@@ -17,6 +17,9 @@ struct rr_keep;
 
 enum { RR_KEEP_NAME = 64 }; /* octets of a file's name, with the zero behind it */
 
+/* Makes the directory, and those above it that are missing, like mkdir -p. Error: SYSTEM, with text. */
+int rr_keep_make(const char *path, struct rr_text *text);
+
 /* Opens the directory, and makes it and those above it where they are missing. Errors: NOMEM; SYSTEM, also
  * where another process uses it; with text. */
 int rr_keep_open(const struct rr_env *env, const char *path, struct rr_keep **keep, struct rr_text *text);

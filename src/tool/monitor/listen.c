@@ -96,6 +96,12 @@ listen_bind(int fd, const struct sockaddr_un *address)
 	return error;
 }
 
+bool
+rr_monitor_directory(char *path, size_t size)
+{
+	return listen_managed_directory(path, size) || listen_user_directory(path, size);
+}
+
 /* Makes a Unix socket at that path, listens at it, and stores it in *listeners. Returns 0; or the error INVAL
  * or SYSTEM, with a text. */
 static int
@@ -167,8 +173,7 @@ listen_unix_somewhere(struct rr_monitor_listeners *listeners)
 	struct rr_text ignored;
 	int lock;
 
-	if (!listen_managed_directory(directory, sizeof(directory)) &&
-		!listen_user_directory(directory, sizeof(directory)))
+	if (!rr_monitor_directory(directory, sizeof(directory)))
 		return;
 	snprintf(path, sizeof(path), "%s/%ld.sock", directory, (long)getpid());
 	lock = listen_lock(directory);

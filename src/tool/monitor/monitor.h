@@ -27,6 +27,10 @@ struct rr_monitor_config {
 	void *ctx;
 };
 
+/* Copies into path the directory of the socket if none is given, and makes it if it can. Returns false if
+ * there is none. */
+bool rr_monitor_directory(char *path, size_t size);
+
 /* Makes the monitor's sockets and starts its thread. config is copied, but its texts are not, and must live
  * on. Returns 0; or, with a text, the error SYSTEM, INVAL, ADDRESS or NOMEM. */
 int rr_monitor_new(const struct rr_monitor_config *config, struct rr_monitor **monitor, struct rr_text *text);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/confine/confine.h"
 #include "tool/serve/serve.h"
 #include "vfs/ceph/ceph.h"
 
@@ -88,6 +89,17 @@ ceph_end(void *shared)
 	rr_ceph_free(shared);
 }
 
+/* ceph.conf(5), the keys of clients, and where libceph says what it does. */
+static void
+ceph_confine(const struct rr_serve *serve, struct rr_confine *confine)
+{
+	rr_confine_path(confine, "/etc/ceph", RR_CONFINE_READ);
+	rr_confine_beside(confine, serve->storage.ceph.conf, RR_CONFINE_READ);
+	rr_confine_beside(confine, getenv("CEPH_CONF"), RR_CONFINE_READ);
+	rr_confine_path(confine, "/var/log/ceph", RR_CONFINE_WRITE);
+	rr_confine_path(confine, "/run/ceph", RR_CONFINE_WRITE);
+}
+
 /* No system call is made for CephFS, so none can hang. */
 const struct rr_serve_provider rr_serve_ceph = { CEPH_WORD, "of CephFS", ceph_path, NULL, NULL, ceph_begin,
-	ceph_provide, NULL, ceph_end };
+	ceph_provide, NULL, ceph_end, ceph_confine, true };

@@ -7,7 +7,9 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/confine/confine.h"
 #include "nfs/client.h"
+#include "nfs/known.h"
 #include "nfs/lookup.h"
 #include "tool/serve/serve.h"
 #include "vfs/nfs/v3/v3.h"
@@ -174,5 +176,29 @@ nfs_end(void *shared)
 	free(served);
 }
 
+/* The files of TLS that the URLs name, the list of servers that are known, and where tickets of Kerberos are
+ * by default, whose name may have its kind in front, as FILE:/path. */
+static void
+nfs_confine(const struct rr_serve *serve, struct rr_confine *confine)
+{
+	const char *cache = getenv("KRB5CCNAME");
+	char address[RR_URL_PATH + RR_URL_HOST + sizeof(serve->storage.nfs.query)], known[PATH_MAX];
+	struct rr_text ignored;
+	struct rr_url url;
+
+	snprintf(address, sizeof(address), "%s%s", serve->exports[0].path, serve->storage.nfs.query);
+	if (rr_url_parse(address, &url, &ignored) == 0) {
+		rr_confine_beside(confine, url.tls_ca, RR_CONFINE_READ);
+		rr_confine_beside(confine, url.tls_cert, RR_CONFINE_READ);
+		rr_confine_beside(confine, url.tls_key, RR_CONFINE_READ);
+	}
+	if (rr_known_path(known))
+		rr_confine_beside(confine, known, RR_CONFINE_READ);
+	rr_confine_beside(confine, cache ? cache + strcspn(cache, "/") : NULL, RR_CONFINE_READ);
+	rr_confine_beside(confine, getenv("KRB5_CLIENT_KTNAME"), RR_CONFINE_READ);
+	rr_confine_path(confine, "/etc/krb5.keytab", RR_CONFINE_READ);
+	rr_confine_path(confine, "/tmp", RR_CONFINE_READ);
+}
+
 const struct rr_serve_provider rr_serve_nfs = { "nfs:", "of another NFS server", nfs_path, nfs_named, NULL,
-	nfs_begin, nfs_provide, NULL, nfs_end };
+	nfs_begin, nfs_provide, NULL, nfs_end, nfs_confine, true };

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/confine/confine.h"
 #include "tool/guard.h"
 #include "tool/serve/serve.h"
 #include "vfs/posix/posix.h"
@@ -45,5 +46,13 @@ posix_end(void *shared)
 	rr_posix_shared_free(shared);
 }
 
+static void
+posix_confine(const struct rr_serve *serve, struct rr_confine *confine)
+{
+	for (uint32_t i = 0; i < serve->tree.export_count; i++)
+		rr_confine_path(confine, serve->exports[i].path,
+			serve->tree.read_only ? RR_CONFINE_READ : RR_CONFINE_WRITE);
+}
+
 const struct rr_serve_provider rr_serve_posix = { "", "of this machine", posix_path, NULL, rr_guard_wanted,
-	posix_begin, posix_provide, rr_posix_apart, posix_end };
+	posix_begin, posix_provide, rr_posix_apart, posix_end, posix_confine, false };

@@ -7,6 +7,7 @@
 #include "tool/option/option.h"
 #include "vfs/vfs.h"
 
+struct rr_confine;
 struct rr_serve;
 struct rpcrdma_engine;
 
@@ -37,6 +38,9 @@ struct rr_serve_provider {
 	 * does. */
 	void (*apart)(struct rr_vfs *vfs);
 	void (*end)(void *shared); /* shared may be NULL */
+	/* Adds rules for the files that the provider opens while it serves (base/confine/). */
+	void (*confine)(const struct rr_serve *serve, struct rr_confine *confine);
+	bool connects; /* it connects to other machines, at ports that are known later */
 };
 
 /* Returns the kind of storage that an argument for a directory names by the word in front. */

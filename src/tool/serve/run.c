@@ -557,7 +557,7 @@ int
 rr_serve_run(const struct rr_tool *tool, struct rr_serve *serve)
 {
 	const struct rr_worker_service service = serve_service_for(serve);
-	struct serve_run run = { .tool = tool, .serve = serve };
+	struct serve_run run = { .tool = tool, .serve = serve, .gss = serve->gss };
 	struct rr_text text;
 	int status;
 
@@ -571,9 +571,6 @@ rr_serve_run(const struct rr_tool *tool, struct rr_serve *serve)
 	/* The locks of version 3 come first: version 4 has a grace period where their hosts may reclaim. */
 	if (status == RR_EXIT_OK)
 		status = serve_make_shared4(&run);
-	if (status == RR_EXIT_OK && serve->kerberos &&
-		rr_gss_shared_new(&rr_env_system, serve->keytab, &run.gss, &text) < 0)
-		status = rr_tool_fail(tool, "%s", text.text);
 	if (status == RR_EXIT_OK)
 		status = rr_serve_rules_new(tool, serve, &run.fresh);
 	if (status == RR_EXIT_OK && serve->provider->begin(serve, &run.shared, &text) < 0)
@@ -584,7 +581,6 @@ rr_serve_run(const struct rr_tool *tool, struct rr_serve *serve)
 	rr_nlm_shared_free(run.shared_nlm);
 	rr_locks_free(run.locks);
 	serve->provider->end(run.shared);
-	rr_gss_shared_free(run.gss);
 	rr_drc_free(run.drc);
 	rr_mounts_free(run.mounts);
 	rr_serve_rules_free(run.fresh);

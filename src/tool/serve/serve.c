@@ -203,7 +203,6 @@ serve_go(void *ctx)
 
 	if (serve->kerberos || serve->secure.files.cert)
 		serve_keep_core();
-	rr_workers_confine(&serve->workers, RR_CONFINE_FILES);
 	status = rr_tool_secure_begin(serving->tool, &serve->secure, &serve->workers.engine);
 	if (status == RR_EXIT_OK)
 		status = rr_filters_start(serving->tool, &serve->filters, &serve->workers.engine);
@@ -241,7 +240,13 @@ serve_start(const struct rr_tool *tool, struct rr_serve *serve)
 	status = rr_tool_secure_make(tool, &serve->secure);
 	if (status != RR_EXIT_OK)
 		return status;
+	if (serve->kerberos && rr_gss_shared_new(&rr_env_system, serve->keytab, &serve->gss, &text) < 0)
+		return rr_tool_fail(tool, "%s", text.text);
 	umask(0); /* the clients choose the modes of files */
+	/* Both processes are confined where there are two: a thread of the second one is made at once. */
+	status = rr_serve_confine(tool, serve);
+	if (status != RR_EXIT_OK)
+		return status;
 	/* With a configuration file or a certificate, SIGHUP has it read again, and does not end the server.
 	 */
 	return serve_storage_may_hang(serve)
@@ -264,6 +269,7 @@ rr_serve_free(struct rr_serve *serve)
 		free(path);
 		free(serve->texts[i]);
 	}
+	rr_gss_shared_free(serve->gss);
 	rr_rules_release(serve->rules);
 	rr_conf_free(&serve->config.conf);
 	free(serve);

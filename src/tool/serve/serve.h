@@ -50,6 +50,7 @@ struct rr_serve {
 	const char
 		*keytab; /* of Kerberos; NULL: that of the environment, if a rule has flavors of Kerberos */
 	bool kerberos;   /* RPCSEC_GSS is served */
+	struct rr_gss_shared *gss; /* of a server that starts; NULL: it is not served */
 	/* The arguments of exports. NULL: there is no such export in this configuration. */
 	char *texts[RR_SERVE_EXPORTS];
 	unsigned lines[RR_SERVE_EXPORTS]; /* their lines in the file; 0: an operand of the command line */
@@ -114,6 +115,11 @@ void rr_serve_reload(struct rr_serve_rules *fresh, struct rr_workers_run *worker
 void rr_serve_register(const struct rr_tool *tool, struct rr_serve *serve);
 /* Withdraws the entries that were registered. */
 void rr_serve_withdraw(const struct rr_tool *tool, struct rr_serve *serve);
+
+/* sandbox.c: makes a helper (base/confine/helper.h), and has this process keep only what this server uses,
+ * unless --no-sandbox was given. There are no threads yet. Returns an exit status, after a message if it is
+ * not OK. */
+int rr_serve_confine(const struct rr_tool *tool, const struct rr_serve *serve);
 
 /* Serves until a signal ends that. Returns the exit status. */
 int rr_serve_run(const struct rr_tool *tool, struct rr_serve *serve);

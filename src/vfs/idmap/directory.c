@@ -156,8 +156,14 @@ rr_idmap_system(
 	const struct rr_env *env, const struct rr_idmap_question *question, struct rr_idmap_found *found)
 {
 	struct directory_entry entry = { .env = env };
+	bool is_of_host = question->kind == RR_IDMAP_HOST || question->kind == RR_IDMAP_MEMBER;
+	enum rr_helper_kind kind = is_of_host ? RR_HELPER_HOSTS : RR_HELPER_USERS;
 
-	if (question->kind == RR_IDMAP_HOST || question->kind == RR_IDMAP_MEMBER) {
+	if (rr_helper_has(kind)) {
+		rr_idmap_ask_helper(kind, env, question, found);
+		return;
+	}
+	if (is_of_host) {
 		rr_idmap_find_host(question, found);
 		return;
 	}

@@ -4,6 +4,7 @@
 
 #include <rpcrdma/xdr.h>
 
+#include "base/confine/helper.h"
 #include "base/list.h"
 #include "base/loop.h"
 
@@ -69,8 +70,10 @@ struct rr_idmap_found {
 typedef void rr_idmap_directory(
 	const struct rr_env *env, const struct rr_idmap_question *question, struct rr_idmap_found *found);
 
-/* The directory of this machine. */
+/* The directory of this machine. Where this process has a helper (base/confine/helper.h), that asks it. */
 rr_idmap_directory rr_idmap_system;
+/* Answers, in the helper, what rr_idmap_system() asks it. */
+rr_helper_answer rr_idmap_help;
 
 struct rr_idmap_config {
 	const char

@@ -2,6 +2,7 @@
 #ifndef RR_VFS_IDMAP_IDMAP_PRIVATE_H
 #define RR_VFS_IDMAP_IDMAP_PRIVATE_H
 
+#include "base/confine/helper.h"
 #include "base/crew.h"
 #include "base/map.h"
 #include "base/siphash.h"
@@ -41,6 +42,10 @@ struct rr_idmap {
 	uint32_t looking;
 	struct rr_timer patience; /* of the first of `looks` whose waiters have any left */
 };
+
+/* ask.c: has the helper of this process answer. */
+void rr_idmap_ask_helper(enum rr_helper_kind kind, const struct rr_env *env,
+	const struct rr_idmap_question *question, struct rr_idmap_found *found);
 
 #define RR_IDMAP_CONF "/etc/idmapd.conf"
 
