@@ -89,12 +89,22 @@ acl_give_both(
 }
 
 static int
+acl_none(struct rr_nfs_pending *pending)
+{
+	return rr_nfs_fail(pending->nfs, NFS3ERR_NOTSUPP, "the server keeps no access lists");
+}
+
+static int
 acl_take_3(struct rr_nfs_pending *pending)
 {
 	struct rr_nfs_lists *lists = pending->lists;
 	const secattr *acl = &pending->result.getacl.u.resok.acl;
 	struct rr_vfs_acl *acls = lists->acls;
 
+	/* Every list has three entries: an object without one is that of a server that keeps none, as
+	 * nfs-ganesha says it. */
+	if (lists->access && acl->mask == pending->args.getacl.mask && acl->aclent_list.count == 0)
+		return acl_none(pending);
 	if (acl->mask != pending->args.getacl.mask || acl->aclent_list.count > RR_VFS_ACL_MAX ||
 		acl->dfaclent_list.count > RR_VFS_ACL_MAX ||
 		(lists->access && rr_nfsacl_take(acl->aclent_list.values, acl->aclent_list.count, false,
@@ -136,12 +146,6 @@ acl_read_4(struct rr_nfs_pending *pending)
 			pending->nfs, -RPCRDMA_ERR_PEER, "the server's access list makes no sense");
 	return rr_nfs_fail(pending->nfs, -RPCRDMA_ERR_NOTSUP,
 		"its access list says what those of POSIX cannot say, or names somebody who is nobody here");
-}
-
-static int
-acl_none(struct rr_nfs_pending *pending)
-{
-	return rr_nfs_fail(pending->nfs, NFS3ERR_NOTSUPP, "the server keeps no access lists");
 }
 
 static int

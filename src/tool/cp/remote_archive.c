@@ -203,7 +203,8 @@ rr_cp_remote_get_lists(struct rr_side *side, const struct rr_directory *object, 
 
 	if (error == NFS3ERR_NOTSUPP)
 		return 1;
-	if (error == -RPCRDMA_ERR_NOTSUP || error == NFS3ERR_PERM || error == NFS3ERR_ACCES)
+	if (error == -RPCRDMA_ERR_NOTSUP || error == -RPCRDMA_ERR_PEER || error == NFS3ERR_PERM ||
+		error == NFS3ERR_ACCES)
 		return 2;
 	return error ? rr_cp_remote_fail(side, error) : 0;
 }

@@ -22,6 +22,17 @@ acl_take(const aclent *from, uint32_t count, bool is_default, struct rr_vfs_acl 
 	return RR_VFS_OK;
 }
 
+/* Tells whether the answer says that there are no access lists. Every list has three entries: a server
+ * without lists, as nfs-ganesha can be, sends none. */
+static bool
+acl_is_none(const struct rr_v3_job *job)
+{
+	const secattr *acl = &job->result.getacl.u.resok.acl;
+
+	return acl->mask == job->args.getacl.mask && acl->mask & NA_ACL && acl->aclent_list.count == 0 &&
+	       INPUT(job, getacl)->object_after.valid;
+}
+
 static void
 acl_got(struct rr_v3_job *job, enum rr_vfs_status status)
 {
@@ -30,6 +41,13 @@ acl_got(struct rr_v3_job *job, enum rr_vfs_status status)
 	const secattr *acl = &ok->acl;
 
 	rr_v3_known(&ok->attr, &getacl->object_after);
+	if (status == RR_VFS_OK && acl_is_none(job)) {
+		getacl->is_supported = false;
+		rr_acl_from_mode(getacl->object_after.attributes.mode, &getacl->access);
+		getacl->inherited.count = 0;
+		rr_remote_end(&job->base, RR_VFS_OK);
+		return;
+	}
 	/* Lists that were asked for, and did not come, are not taken for empty ones. */
 	if (status == RR_VFS_OK && acl->mask != job->args.getacl.mask)
 		status = RR_VFS_IO;
