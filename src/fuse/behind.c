@@ -19,7 +19,7 @@ struct behind_piece {
 	struct rr_fuse_node *node;
 	struct rr_fuse_file *file; /* held */
 	enum behind_phase phase;
-	uint64_t offset, since;
+	uint64_t order, offset, since;
 	uint32_t length, room, done; /* octets; of the memory; that the server has taken */
 	uint64_t verifier;
 	bool covered; /* by the commit under way */
@@ -41,7 +41,18 @@ struct rr_fuse_commit {
 
 static void behind_go(struct rr_fuse_node *node);
 
-/* Counts a piece in another phase. */
+/* Puts a piece among those that are to be written. */
+static void
+behind_piece_queue(struct behind_piece *piece)
+{
+	struct rr_list *pieces = &piece->node->behind.pieces, *before = pieces->next;
+
+	while (before != pieces && rr_container(before, struct behind_piece, link)->order < piece->order)
+		before = before->next;
+	rr_list_append(before, &piece->link); /* in front of it */
+}
+
+/* Takes a piece to another phase. */
 static void
 behind_piece_set_phase(struct behind_piece *piece, enum behind_phase phase)
 {
@@ -51,10 +62,16 @@ behind_piece_set_phase(struct behind_piece *piece, enum behind_phase phase)
 	if (piece->phase == BEHIND_WRITTEN)
 		behind->octets_written -= piece->length;
 	--*counts[piece->phase];
-	piece->phase = phase;
 	++*counts[phase];
-	if (phase == BEHIND_WRITTEN)
+	if (phase == BEHIND_WRITTEN) {
 		behind->octets_written += piece->length;
+		rr_list_remove(&piece->link);
+		rr_list_append(&behind->stored, &piece->link);
+	} else if (piece->phase == BEHIND_WRITTEN) {
+		rr_list_remove(&piece->link);
+		behind_piece_queue(piece);
+	}
+	piece->phase = phase;
 }
 
 static void
@@ -69,7 +86,7 @@ behind_piece_free(struct behind_piece *piece)
 		behind->octets_written -= piece->length;
 	fuse->behind -= sizeof(*piece) + piece->room;
 	rr_list_remove(&piece->link);
-	if (rr_list_empty(&behind->pieces))
+	if (!rr_fuse_is_behind(behind))
 		rr_list_remove(&behind->of_fuse);
 	rr_fuse_file_release(piece->file);
 	rr_free(fuse->env, piece->data);
@@ -82,19 +99,58 @@ behind_piece_overlaps(const struct behind_piece *a, const struct behind_piece *b
 	return a->offset < b->offset + b->length && b->offset < a->offset + a->length;
 }
 
-/* Tells whether an earlier piece of the same octets is not at the server yet. */
+/* Tells whether an earlier piece of the same octets is not at the server yet; or, where this one is written
+ * again, whether a later one is under way. */
 static bool
 behind_piece_must_wait(const struct behind_piece *piece)
 {
 	struct rr_list *pieces = &piece->node->behind.pieces;
 
-	for (struct rr_list *link = piece->link.prev; link != pieces; link = link->prev) {
-		const struct behind_piece *earlier = rr_container(link, struct behind_piece, link);
+	for (struct rr_list *link = piece->link.prev; link != pieces; link = link->prev)
+		if (behind_piece_overlaps(rr_container(link, struct behind_piece, link), piece))
+			return true;
+	for (struct rr_list *link = piece->link.next; piece->again && link != pieces; link = link->next) {
+		const struct behind_piece *later = rr_container(link, struct behind_piece, link);
 
-		if (earlier->phase != BEHIND_WRITTEN && behind_piece_overlaps(earlier, piece))
+		if (later->phase == BEHIND_SENT && behind_piece_overlaps(later, piece))
 			return true;
 	}
 	return false;
+}
+
+/* Tells whether an earlier piece of the same octets is written, and not stable. */
+static bool
+behind_piece_is_over(const struct behind_piece *piece)
+{
+	rr_list_for_each (link, &piece->node->behind.stored) {
+		const struct behind_piece *other = rr_container(link, struct behind_piece, link);
+
+		if (other->order < piece->order && behind_piece_overlaps(other, piece))
+			return true;
+	}
+	return false;
+}
+
+/* The server has lost what was written of the pieces from this order on: all that was written since is
+ * written again, as it may be of the same octets. */
+static void
+behind_lost(struct rr_fuse_behind *behind, uint64_t order)
+{
+	rr_list_for_each (link, &behind->pieces) {
+		struct behind_piece *piece = rr_container(link, struct behind_piece, link);
+
+		piece->again |= piece->phase == BEHIND_SENT && piece->order > order;
+	}
+	rr_list_for_each (link, &behind->stored) {
+		struct behind_piece *piece = rr_container(link, struct behind_piece, link);
+
+		if (piece->order < order)
+			continue;
+		piece->covered = false;
+		piece->done = 0;
+		piece->again = true;
+		behind_piece_set_phase(piece, BEHIND_WAITING);
+	}
 }
 
 static void behind_piece_done(struct rr_vfs_call *call);
@@ -135,7 +191,8 @@ behind_piece_ended(struct behind_piece *piece, enum rr_vfs_status status)
 			return false;
 		}
 	}
-	if (write->committed != RR_VFS_UNSTABLE)
+	/* It is kept where an earlier one may yet have to be written again. */
+	if (write->committed != RR_VFS_UNSTABLE && !behind_piece_is_over(piece))
 		behind_piece_free(piece);
 	else
 		behind_piece_set_phase(piece, BEHIND_WRITTEN);
@@ -178,6 +235,22 @@ behind_piece_done(struct rr_vfs_call *call)
 	rr_fuse_node_release(node);
 }
 
+/* Returns the order of the first piece that the commit has not found at the server any more; UINT64_MAX:
+ * there is none. */
+static uint64_t
+behind_first_lost(const struct rr_fuse_commit *commit)
+{
+	uint64_t order = UINT64_MAX;
+
+	rr_list_for_each (link, &commit->node->behind.stored) {
+		const struct behind_piece *piece = rr_container(link, struct behind_piece, link);
+
+		if (piece->covered && piece->verifier != commit->commit.verifier)
+			order = rr_min(order, piece->order);
+	}
+	return order;
+}
+
 /* Takes note of what a commit has brought to stable storage: RFC 1813, 3.3.21: "The client can detect the
  * fact that the server was rebooted by comparing the verifiers". */
 static void
@@ -191,21 +264,15 @@ behind_commit_ended(struct rr_fuse_commit *commit, enum rr_vfs_status status)
 
 	if (status != RR_VFS_OK && !later)
 		behind->error = rr_fuse_errno(status);
-	rr_list_for_each (link, &behind->pieces) {
+	if (status == RR_VFS_OK)
+		behind_lost(behind, behind_first_lost(commit));
+	rr_list_for_each (link, &behind->stored) {
 		struct behind_piece *piece = rr_container(link, struct behind_piece, link);
 
-		if (!piece->covered)
-			continue;
-		piece->covered = false;
-		if (later)
-			continue;
-		if (status == RR_VFS_OK && piece->verifier != commit->commit.verifier) {
-			piece->done = 0;
-			piece->again = true;
-			behind_piece_set_phase(piece, BEHIND_WAITING);
-		} else {
+		if (piece->covered && !later)
 			behind_piece_free(piece);
-		}
+		else
+			piece->covered = false;
 	}
 	behind->commit = NULL;
 	behind->later = later;
@@ -236,11 +303,11 @@ behind_commit(struct rr_fuse_node *node)
 
 	if (!commit)
 		return; /* tried again with the next piece, or by the timer */
-	rr_list_for_each (link, &behind->pieces) {
+	rr_list_for_each (link, &behind->stored) {
 		struct behind_piece *piece = rr_container(link, struct behind_piece, link);
 
-		piece->covered = piece->phase == BEHIND_WRITTEN;
-		some = piece->covered ? piece : some;
+		piece->covered = true;
+		some = piece;
 	}
 	commit->node = node;
 	commit->since = rr_loop_now(fuse->loop);
@@ -405,7 +472,8 @@ behind_last(const struct rr_fuse_file *file, uint64_t offset, uint32_t length)
 	const struct rr_list *pieces = &file->node->behind.pieces;
 	struct behind_piece *last = rr_container(pieces->prev, struct behind_piece, link);
 
-	if (rr_list_empty(pieces) || last->phase != BEHIND_WAITING || last->again || last->file != file ||
+	if (rr_list_empty(pieces) || last->order != file->node->behind.order ||
+		last->phase != BEHIND_WAITING || last->again || last->file != file ||
 		last->offset + last->length != offset ||
 		(uint64_t)last->length + length > file->fuse->config.write_max)
 		return NULL;
@@ -428,7 +496,8 @@ behind_piece_new(struct rr_fuse_file *file, const struct rr_fuse_request *reques
 	memcpy(piece->groups, request->groups, sizeof(piece->groups));
 	piece->caller.groups = piece->groups;
 	fuse->behind += sizeof(*piece);
-	if (rr_list_empty(&file->node->behind.pieces))
+	piece->order = ++file->node->behind.order;
+	if (!rr_fuse_is_behind(&file->node->behind))
 		rr_list_append(&fuse->behind_nodes, &file->node->behind.of_fuse);
 	rr_list_append(&file->node->behind.pieces, &piece->link);
 	file->node->behind.waiting++;
@@ -530,12 +599,11 @@ behind_look(struct rr_fuse_node *node, bool all)
 	node->behind.all |= all;
 	node->behind.commits |= all;
 	node->behind.later = false;
-	rr_list_for_each (link, &node->behind.pieces) {
-		struct behind_piece *piece = rr_container(link, struct behind_piece, link);
-
-		piece->later = false;
-		node->behind.commits |= piece->phase == BEHIND_WRITTEN && now - piece->since >= BEHIND_AGE;
-	}
+	rr_list_for_each (link, &node->behind.pieces)
+		rr_container(link, struct behind_piece, link)->later = false;
+	rr_list_for_each (link, &node->behind.stored)
+		node->behind.commits |=
+			now - rr_container(link, struct behind_piece, link)->since >= BEHIND_AGE;
 	behind_go(node);
 }
 
@@ -565,7 +633,13 @@ behind_drop(struct rr_fuse_node *node, bool all)
 
 		if (piece->phase == BEHIND_SENT)
 			rr_vfs_cancel(node->fuse->config.vfs, &piece->write.call);
-		else if (!piece->covered)
+		else
+			behind_piece_free(piece);
+	}
+	rr_list_for_each (link, &node->behind.stored) {
+		struct behind_piece *piece = rr_container(link, struct behind_piece, link);
+
+		if (!piece->covered)
 			behind_piece_free(piece);
 	}
 	if (node->behind.commit)

@@ -17,7 +17,8 @@
  * The time of modification that a program has set meanwhile is set again behind that. An error is told once,
  * to the next write, close or fsync of the file.
  *
- * Pieces that overlap are written one after the other, in the order of the programs.
+ * Pieces that overlap are written one after the other, in the order of the programs; where one of them has to
+ * be written again, so have those behind it.
  */
 struct rr_fuse;
 struct rr_fuse_node;
@@ -26,7 +27,9 @@ struct rr_fuse_request;
 
 struct rr_fuse_behind {
 	struct rr_list of_fuse;          /* in the list of nodes that have pieces */
-	struct rr_list pieces;           /* in the order of the programs */
+	struct rr_list pieces;           /* that wait or are sent, in the order of the programs */
+	struct rr_list stored;           /* that are written, and not stable */
+	uint64_t order;                  /* of the newest piece */
 	uint32_t waiting, sent, written; /* pieces by phase */
 	uint64_t octets_written;
 	uint64_t end; /* of the file, with the pieces that are not at the server yet; 0: there are none */
@@ -49,6 +52,7 @@ rr_fuse_behind_init(struct rr_fuse_behind *behind)
 	*behind = (struct rr_fuse_behind){ 0 };
 	rr_list_init(&behind->of_fuse);
 	rr_list_init(&behind->pieces);
+	rr_list_init(&behind->stored);
 	rr_list_init(&behind->waiters);
 }
 
