@@ -246,6 +246,10 @@ later_operations_and_values_are_unknown(void **state)
 	op = plain_open(peer, &owner, "file", R, 0, false);
 	op.u.opopen.claim.claim = CLAIM_FH;
 	assert_int_equal(PLAIN(peer, op_root(), op), NFS4ERR_BADXDR);
+	op = plain_open(peer, &owner, "file", R, 0, false);
+	op.u.opopen.claim =
+		(open_claim4){ CLAIM_DELEGATE_PREV, { .file_delegate_prev = text_bytes("file") } };
+	assert_int_equal(PLAIN(peer, op_root(), op), NFS4ERR_NOTSUPP);
 	op = plain_open(peer, &owner, "file", R | OPEN4_SHARE_ACCESS_WANT_NO_DELEG, 0, true);
 	assert_int_equal(PLAIN(peer, op_root(), op), NFS4ERR_INVAL);
 	assert_int_equal(PLAIN(peer, { .argop = OP_DELEGPURGE }), NFS4ERR_NOTSUPP);

@@ -283,9 +283,10 @@ open_begin(struct rr_nfs4_compound *c)
 		status = open_check_delegation(c);
 		return status == NFS4_OK ? open_by_handle(c) : status;
 	/* A delegation ends with the record of its client, so a client that has restarted has none to
-	 * reclaim. RFC 8881, 15.2, has no NFS4ERR_NOTSUPP for OPEN. */
+	 * reclaim. RFC 8881, 15.2, has no NFS4ERR_NOTSUPP for OPEN; RFC 7530, 10.2.1: "A server that does not
+	 * support CLAIM_DELEGATE_PREV MUST return NFS4ERR_NOTSUPP". */
 	case CLAIM_DELEGATE_PREV:
-	case CLAIM_DELEG_PREV_FH: return NFS4ERR_RECLAIM_BAD;
+	case CLAIM_DELEG_PREV_FH: return c->args->minor->sessions ? NFS4ERR_RECLAIM_BAD : NFS4ERR_NOTSUPP;
 	}
 	return NFS4ERR_INVAL;
 }
