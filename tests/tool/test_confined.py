@@ -6,10 +6,12 @@ import ctypes
 import errno
 import glob
 import os
+import signal
 import socket
 import subprocess
 import sys
 import tempfile
+import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from tap import Gateway, Server, Tap, free_port, may_others_run
@@ -37,6 +39,13 @@ def statuses(pid):
 
 def held(threads, kept):
     return threads and all(one["NoNewPrivs"] == 1 and one["Seccomp"] == 2 and one["CapPrm"] & ~kept == 0 and one["CapEff"] & ~kept == 0 for one in threads)
+
+
+def children(pid, name):
+    """The processes of that name that this one has made."""
+    with open(f"/proc/{pid}/task/{pid}/children") as file:
+        found = [int(child) for child in file.read().split()]
+    return [child for child in found if open(f"/proc/{child}/comm").read().strip() == name]
 
 
 def client(*arguments):
@@ -158,6 +167,33 @@ def test_container(top):
     tap.result("more rights" not in said, "in a container it is confined", [said])
 
 
+def test_helper(top):
+    """With --manage-gids, the groups of each user who calls are asked for once: of the helper, as the service cannot read /etc/passwd."""
+    if os.getuid() != 0 or not may_others_run(TOOL):
+        tap.skip("the helper of a server", "no other user can call")
+        return
+    with open(f"{top}/helper.log", "w") as log, Server(TOOL, f"{top}/served", "--manage-gids", stderr=log) as server:
+        list_as = lambda uid: subprocess.Popen([TOOL, "ls", server.url], user=uid, group=uid, extra_groups=[], stdout=subprocess.DEVNULL)
+        keeper = children(server.process.pid, "rpcrdma-keeper")
+        helper = children(keeper[0], "rpcrdma-helper") if keeper else []
+        if not tap.result(len(helper) == 1, "a server has a helper", [keeper, helper]):
+            return
+        tap.result(list_as(NOBODY).wait(timeout=60) == 0, "the helper knows a user")
+        os.kill(helper[0], signal.SIGSEGV)
+        while children(keeper[0], "rpcrdma-helper") in ([], helper):
+            time.sleep(0.01)
+        tap.result(list_as(1).wait(timeout=60) == 0, "so does the next one, after a crash")
+        for pid in (keeper[0], *children(keeper[0], "rpcrdma-helper")):
+            os.kill(pid, signal.SIGKILL)
+        asking = list_as(2)
+        tap.result(server.process.wait(timeout=60) == 1, "a server that cannot ask any more ends")
+        asking.kill()
+        asking.wait()
+    with open(f"{top}/helper.log") as log:
+        said = log.read()
+    tap.result("another one takes its place" in said and "the service ends" in said, "both are said", [said])
+
+
 def test_breach(top):
     if not BREACH or not has_landlock():
         tap.skip("a breach", "a sanitizer's library comes first" if not BREACH else "this kernel has no Landlock, or an older one")
@@ -187,6 +223,7 @@ with tempfile.TemporaryDirectory() as top:
         file.write("data")
     test_serve(top)
     test_gateway(top)
+    test_helper(top)
     test_user(top)
     test_container(top)
     test_breach(top)
