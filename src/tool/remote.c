@@ -8,6 +8,7 @@
 
 #include "tool/ask.h"
 #include "tool/report.h"
+#include "tool/secure.h"
 #include "tool/tool.h"
 
 const struct rr_option rr_remote_options[] = {
@@ -52,6 +53,17 @@ remote_say_over(const struct rr_remote *remote)
 		rr_report_flavor(stderr, &negotiated);
 	}
 	fputc('\n', stderr);
+}
+
+/* Has no core file tell the keys of the connection, where it has some. */
+static void
+remote_keep_keys(const struct rr_remote *remote)
+{
+	struct rpcrdma_negotiated negotiated;
+
+	rr_client_negotiated(rr_nfs_rpc(remote->nfs), &negotiated);
+	if (negotiated.tls || negotiated.principal)
+		rr_tool_keep_core();
 }
 
 size_t
@@ -108,6 +120,8 @@ rr_remote_open(struct rpcrdma_engine *engine, const char *url, struct rr_remote 
 		engine, &config, &remote->url, remote->beside ? above : remote->url.path, &remote->nfs, text);
 	if (!error)
 		error = rpcrdma_nfs_root(remote->nfs, &remote->root, &remote->rest);
+	if (!error)
+		remote_keep_keys(remote);
 	if (!error && remote->verbose > remote->lists)
 		remote_say_over(remote);
 	return error;

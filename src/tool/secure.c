@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 
@@ -100,6 +101,16 @@ rr_tool_secure_announce(const struct rr_tool_secure *secure)
 	printf("its key has the fingerprint %s\n", shown);
 }
 
+void
+rr_tool_keep_core(void)
+{
+	/* core(5): a limit of 1 also keeps the core from a program that /proc/sys/kernel/core_pattern names.
+	 */
+	const struct rlimit none = { 1, 1 };
+
+	setrlimit(RLIMIT_CORE, &none);
+}
+
 int
 rr_tool_secure_begin(
 	const struct rr_tool *tool, struct rr_tool_secure *secure, struct rr_engine_config *engine)
@@ -110,6 +121,7 @@ rr_tool_secure_begin(
 		return rr_tool_usage(tool, "--tls-key and --tls-ca are of TLS, which needs --tls-cert");
 	if (!secure->files.cert)
 		return RR_EXIT_OK;
+	rr_tool_keep_core();
 	if (rr_tls_new(true, &secure->files, &secure->tls, &text) < 0)
 		return rr_tool_fail(tool, "%s", text.text);
 	engine->tls = secure->tls;

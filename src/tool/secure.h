@@ -41,6 +41,9 @@ void rr_tool_secure_announce(const struct rr_tool_secure *secure);
 /* Returns what connections of the server may be protected by: bit s for the enum rr_security s. */
 uint8_t rr_tool_secure_offers(const struct rr_tool_secure *secure);
 
+/* Has this process leave no core file, which would have its keys. */
+void rr_tool_keep_core(void);
+
 /* Reads the certificates, if there are any, and has engines of that configuration use them. Returns an exit
  * status, after a message if it is not OK. */
 int rr_tool_secure_begin(

@@ -6,6 +6,7 @@ import contextlib
 import filecmp
 import json
 import os
+import resource
 import shutil
 import subprocess
 import sys
@@ -135,6 +136,17 @@ def ended(one, cache):
     return {"KRB5CCNAME": one.cache(cache)}
 
 
+def keeps_core(server):
+    """Who has a core file of a client has its keys: core(5): a limit of 1 keeps it from everybody."""
+    with subprocess.Popen([TOOL, "cat", url(server.tcp_port, "judged-krb5", "krb5p", "tcp")], stdout=subprocess.PIPE,
+                          preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CORE, (resource.RLIM_INFINITY,) * 2)) as reading:
+        reading.stdout.read(1)
+        with open(f"/proc/{reading.pid}/limits") as file:
+            limits = [line.split()[4] for line in file if line.startswith("Max core file size")]
+        reading.kill()
+    tap.result(limits == ["1"], "a client with Kerberos leaves no core file", [limits])
+
+
 def ends_once(one, server):
     """A client whose ticket is in its last second, and then over, makes one context, or says that there is none, and does not ask for one
     after the other."""
@@ -203,6 +215,8 @@ def main():
                 judged(top, server)
                 listed(top, server)
                 ends_once(one, server)
+                if resource.getrlimit(resource.RLIMIT_CORE)[1] == resource.RLIM_INFINITY or os.geteuid() == 0:
+                    keeps_core(server)
             diagnosed(top, one)
     tap.end()
 

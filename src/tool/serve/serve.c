@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "rpc/auth/gss_server.h"
@@ -182,16 +181,6 @@ struct serve_serving {
 	struct rr_serve *serve;
 };
 
-/* Has this process leave no core file, which would have its keys: core(5): "RLIMIT_CORE" of 1 also keeps the
- * core from a program that /proc/sys/kernel/core_pattern names. */
-static void
-serve_keep_core(void)
-{
-	const struct rlimit none = { 1, 1 };
-
-	setrlimit(RLIMIT_CORE, &none);
-}
-
 /* Starts the filters, serves until a signal ends that, and ends the filters. Runs in this process, or in the
  * child process of the guard. Returns the exit status. */
 static int
@@ -201,8 +190,8 @@ serve_go(void *ctx)
 	struct rr_serve *serve = serving->serve;
 	int status;
 
-	if (serve->kerberos || serve->secure.files.cert)
-		serve_keep_core();
+	if (serve->kerberos)
+		rr_tool_keep_core();
 	status = rr_tool_secure_begin(serving->tool, &serve->secure, &serve->workers.engine);
 	if (status == RR_EXIT_OK)
 		status = rr_filters_start(serving->tool, &serve->filters, &serve->workers.engine);
