@@ -38,7 +38,8 @@ struct rr_fuse_config {
 	uint32_t write_max;  /* octets of a WRITE to the server */
 	uint64_t behind_max; /* octets that may be behind (behind.h); a writer waits where there are more */
 	bool locks; /* locks are those of the server; false: the kernel's own, which no other machine sees */
-	bool callers; /* true: the server sees the user of each request; false: always this one: */
+	bool no_lists; /* programs get and set no access lists */
+	bool callers;  /* true: the server sees the user of each request; false: always this one: */
 	uint32_t uid, gid, group_count;
 	uint32_t groups[RR_VFS_GROUPS];
 	void (*begun)(void *ctx); /* called once, when the kernel has begun to use the mount; or NULL */

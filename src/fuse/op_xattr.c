@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Extended attributes: those of users, which NFS carries (RFC 8276) without the prefix "user.". */
+/* Extended attributes: those of users, which NFS carries (RFC 8276) without the prefix "user."; and access
+ * lists, which are op_acl.c's. */
 #include <errno.h>
 #include <linux/fuse.h>
 #include <string.h>
@@ -21,11 +22,10 @@ xattr_name(const struct rr_fuse_request *request)
 	return (struct rpcrdma_bytes){ request->names[0] + XATTR_PREFIX, name.length - XATTR_PREFIX };
 }
 
-/* Answers with so many octets of request->data, or with their number where the program has asked for that by
- * a size of 0. */
-static void
-xattr_answer(struct rr_fuse_request *request, uint32_t asked, uint32_t length)
+void
+rr_fuse_answer_value(struct rr_fuse_request *request, const void *value, uint32_t length)
 {
+	uint32_t asked = RR_FUSE_ARGS_AS(request, fuse_getxattr_in)->size;
 	const struct fuse_getxattr_out out = { .size = length };
 
 	if (asked == 0)
@@ -33,16 +33,14 @@ xattr_answer(struct rr_fuse_request *request, uint32_t asked, uint32_t length)
 	else if (length > asked)
 		rr_fuse_answer(request, ERANGE, NULL, 0);
 	else
-		rr_fuse_answer(request, 0, request->data, length);
+		rr_fuse_answer(request, 0, value, length);
 }
 
 static void
 xattr_get_done(struct rr_fuse_request *request, enum rr_vfs_status status)
 {
-	uint32_t asked = RR_FUSE_ARGS_AS(request, fuse_getxattr_in)->size;
-
 	if (status == RR_VFS_OK)
-		xattr_answer(request, asked, request->vfs.xattr.length);
+		rr_fuse_answer_value(request, request->data, request->vfs.xattr.length);
 	else
 		rr_fuse_answer_status(request, status);
 }
@@ -70,6 +68,10 @@ rr_fuse_op_getxattr(struct rr_fuse_request *request)
 	struct rpcrdma_bytes name = xattr_name(request);
 	struct rr_vfs_xattr *xattr;
 
+	if (rr_fuse_is_acl(request) && !request->fuse->config.no_lists) {
+		rr_fuse_acl_get(request);
+		return;
+	}
 	/* The kernel asks for security.capability before each write: no round trip. */
 	if (name.length == 0) {
 		rr_fuse_answer(request,
@@ -113,7 +115,7 @@ xattr_list_done(struct rr_fuse_request *request, enum rr_vfs_status status)
 	}
 	rr_free(request->fuse->env, request->data);
 	request->data = list;
-	xattr_answer(request, RR_FUSE_ARGS_AS(request, fuse_getxattr_in)->size, made);
+	rr_fuse_answer_value(request, list, made);
 }
 
 void
@@ -131,6 +133,10 @@ rr_fuse_op_setxattr(struct rr_fuse_request *request)
 	struct rpcrdma_bytes name = xattr_name(request);
 	struct rr_vfs_xattr *xattr = &RR_FUSE_ZERO(request)->xattr;
 
+	if (rr_fuse_is_acl(request) && !request->fuse->config.no_lists && in->size <= request->size) {
+		rr_fuse_acl_set(request, in->size);
+		return;
+	}
 	if (name.length == 0 || in->size > request->size) {
 		rr_fuse_answer(request, name.length == 0 ? EOPNOTSUPP : EINVAL, NULL, 0);
 		return;
@@ -152,7 +158,9 @@ rr_fuse_op_removexattr(struct rr_fuse_request *request)
 
 	xattr->object = rr_fuse_node_object(request->node);
 	xattr->name = xattr_name(request);
-	if (xattr->name.length == 0)
+	if (rr_fuse_is_acl(request) && !request->fuse->config.no_lists)
+		rr_fuse_acl_remove(request);
+	else if (xattr->name.length == 0)
 		rr_fuse_answer(request, EOPNOTSUPP, NULL, 0);
 	else
 		rr_fuse_begin(request, RR_VFS_OP_REMOVEXATTR, rr_fuse_answer_status);

@@ -299,9 +299,36 @@ def by_each_version(work):
             with Server(TOOL, f"{there}=/", tcp_port=port) as server:
                 url = server.url if transport == "iwarp" else f"nfs://127.0.0.1:{port}/?transport=tcp&mountport={port}"
                 with Mount(url, here, f"vers={version}"):
-                    tests = COMMON + (locks,) + ((copied,) if version == "4.2" else ())
+                    tests = COMMON + (locks, lists) + ((copied,) if version == "4.2" else ())
                     for test in tests:
                         check(f"{test.__name__} by version {version} over {transport}", test, here, there)
+
+
+def lists(here, there):
+    """Access lists: setfacl on the mount is getfacl at the server, and the other way round; new files take those of their directory."""
+    def facl(*arguments):
+        return subprocess.run(arguments, capture_output=True, text=True, timeout=60)
+
+    if not shutil.which("setfacl"):
+        return
+    os.mkdir(f"{here}/lists")
+    probe = facl("setfacl", "-m", "u:1234:r", f"{there}/lists")
+    if probe.returncode:
+        return  # the file system of the server keeps none
+    facl("setfacl", "-b", f"{there}/lists")
+    assert "user:1234" not in facl("getfacl", "-pn", f"{here}/lists").stdout
+    result = facl("setfacl", "-m", "u:1234:rwx,g:77:r,d:u:99:rx", f"{here}/lists")
+    assert result.returncode == 0, why(result)
+    want = facl("getfacl", "-pcn", f"{there}/lists").stdout
+    assert "user:1234:rwx" in want and "default:user:99:r-x" in want, want
+    assert facl("getfacl", "-pcn", f"{here}/lists").stdout == want
+    assert stat.S_IMODE(os.stat(f"{here}/lists").st_mode) == stat.S_IMODE(os.stat(f"{there}/lists").st_mode)
+    put(f"{here}/lists/file", b"x")
+    # Lists of version 4 have no mask: rights that it takes away are not in them.
+    assert "user:99:r" in facl("getfacl", "-pcn", f"{here}/lists/file").stdout
+    result = facl("setfacl", "-b", f"{here}/lists")
+    assert result.returncode == 0, why(result)
+    assert facl("getfacl", "-pcn", f"{there}/lists").stdout.count("user:") == 1
 
 
 # ---- Two mounts, and a server that ends ----

@@ -54,6 +54,7 @@ OPTIONS_FLAG(noexec, device.noexec, true)
 OPTIONS_FLAG(allow_other, has_other, true)
 OPTIONS_FLAG(no_allow_other, no_other, true)
 OPTIONS_FLAG(nolock, no_lock, true)
+OPTIONS_FLAG(noacl, config.no_lists, true)
 OPTIONS_FLAG(soft, soft, true)
 OPTIONS_FLAG(hard, soft, false)
 
@@ -209,6 +210,7 @@ static const struct options_row options_rows[] = {
 	{ "allow_other", options_allow_other, NULL },
 	{ "no_allow_other", options_no_allow_other, NULL },
 	{ "nolock", options_nolock, NULL },
+	{ "noacl", options_noacl, NULL },
 	{ "soft", options_soft, NULL },
 	{ "hard", options_hard, NULL },
 	{ "noac", options_noac, NULL },
