@@ -70,6 +70,20 @@ struct rpcrdma_client_config {
 	 * service is waited for in any case. */
 	bool (*interrupted)(void *ctx);
 	void *ctx; /* for interrupted */
+	/*
+	 * TLS 1.3, over TCP (RFC 9289) or under iWARP; not over RDMA adapters: RPCRDMA_TRANSPORT_RDMA means
+	 * iWARP with it. "tls": the server must prove its name, host, by its certificate; "mtls": this side
+	 * shows one, too; "auto": TLS where the server has it, else without, which who is on the way can
+	 * bring about. NULL: without.
+	 */
+	const char *xprtsec;
+	/* Paths of files in the PEM format, for xprtsec: of the authorities that are trusted (NULL: those of
+	 * the system); of the certificate of "mtls"; of its key (NULL: in the file of the certificate). */
+	const char *tls_ca, *tls_cert, *tls_key;
+	/* "sha256:" and 64 hexadecimal digits, as `rpcrdma serve --tls` prints them: the server's key must
+	 * have this fingerprint, and nothing else of its certificate counts. NULL: its authority and name
+	 * count. */
+	const char *fingerprint;
 };
 
 /*
@@ -77,9 +91,9 @@ struct rpcrdma_client_config {
  * Calls may be started at once. If the attempt fails, every call fails with its error. Free the client with
  * rpcrdma_client_free().
  *
- * Errors, with their text on the engine: INVAL, NOTSUP (config), ADDRESS (the host is not known), NOMEM,
- * SYSTEM (no permission on RDMA devices, for example), and of RDMA adapters NOTSUP (there is no adapter, or
- * no library), LIMIT (locked memory).
+ * Errors, with their text on the engine: INVAL (config, or files of TLS), NOTSUP (config, or there is no
+ * OpenSSL for TLS), ADDRESS (the host is not known), NOMEM, SYSTEM (no permission on RDMA devices, for
+ * example), and of RDMA adapters NOTSUP (there is no adapter, or no library), LIMIT (locked memory).
  */
 RPCRDMA_API int rpcrdma_client_new(struct rpcrdma_engine *engine, const struct rpcrdma_client_config *config,
 	struct rpcrdma_client **client);

@@ -122,6 +122,30 @@ struct rpcrdma_engine_config {
 RPCRDMA_API int rpcrdma_engine_new(
 	const struct rpcrdma_engine_config *config, struct rpcrdma_engine **engine);
 
+/* What servers of an engine need for TLS: files in the PEM format, by their paths. Zero is the default,
+ * everywhere. */
+struct rpcrdma_secure_config {
+	size_t size;      /* sizeof(struct rpcrdma_secure_config): see api.h */
+	const char *cert; /* the certificate, behind it those that lead to its authority; must be set */
+	const char *key;  /* its private key; NULL: in the file of the certificate */
+	/* The authorities that may sign certificates of clients, with their lists of revoked ones. NULL:
+	 * clients are asked for none. */
+	const char *ca;
+	bool only; /* calls and connections that come without TLS are refused */
+};
+
+/*
+ * Has all servers of the engine offer TLS 1.3, over TCP (RFC 9289) and under iWARP, to clients that ask for
+ * it. Must be called before clients and servers are made on the engine. Called again, with config NULL, reads
+ * the same files again, for connections that come from then on; after an error, these have what was read
+ * before. The paths are copied.
+ *
+ * Errors, with their text on the engine: INVAL (config, the files, or there are clients or servers), NOTSUP
+ * (there is no OpenSSL), NOMEM.
+ */
+RPCRDMA_API int rpcrdma_engine_secure(
+	struct rpcrdma_engine *engine, const struct rpcrdma_secure_config *config);
+
 /*
  * Writes the file of the flight recorder now: for a program that finds that something hangs, for example. Any
  * thread, but not a signal handler; the engine must not be freed meanwhile. Errors: INVAL (there is no

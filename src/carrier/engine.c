@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "base/tls/tls.h"
 #include "carrier/engine_capture.h"
 
 #include <errno.h>
@@ -175,6 +176,7 @@ rr_engine_destroy(struct rpcrdma_engine *engine)
 
 		carriers->ops->end(carriers);
 	}
+	rr_tls_free(engine->own_tls);
 	rr_pool_free(engine->pool);
 	rr_pool_free(engine->arrivals);
 	rr_pool_free(engine->results);

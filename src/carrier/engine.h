@@ -145,6 +145,7 @@ struct rpcrdma_engine {
 	void (*log)(void *ctx, const char *line);
 	void *log_ctx;
 	struct rr_engine_captures *captures; /* engine_capture.c; NULL: there are none */
+	struct rr_tls *own_tls;              /* of rpcrdma_engine_secure(); NULL: it was not called */
 };
 
 /* Tells whether the values of config are in their ranges. Values that concern only RDMA or only TCP are

@@ -5,6 +5,7 @@
 #include <sys/eventfd.h>
 
 #include "base/config.h"
+#include "base/tls/tls.h"
 #include "carrier/engine_capture.h"
 
 /* Is the log function of an engine's environment: hands the line to the log function that the program set.
@@ -108,6 +109,35 @@ rpcrdma_engine_new(const struct rpcrdma_engine_config *theirs, struct rpcrdma_en
 	if (!error)
 		*result = engine;
 	return error;
+}
+
+int
+rpcrdma_engine_secure(struct rpcrdma_engine *engine, const struct rpcrdma_secure_config *theirs)
+{
+	struct rpcrdma_secure_config config;
+	struct rr_tls_files files;
+	int error;
+
+	if (!engine)
+		return -RPCRDMA_ERR_INVAL;
+	if (!theirs && engine->own_tls)
+		return rr_tls_renew(engine->own_tls, &engine->text);
+	error = rr_config_take(&config, sizeof(config), sizeof(config), theirs,
+		"struct rpcrdma_secure_config", &engine->text);
+	if (error < 0)
+		return error;
+	if (engine->own_tls || engine->users > 0)
+		return rr_fail(&engine->text, -RPCRDMA_ERR_INVAL,
+			"rpcrdma_engine_secure() comes once, before clients and servers are made; with a "
+			"config of "
+			"NULL, it reads the files again");
+	files = (struct rr_tls_files){ .cert = config.cert, .key = config.key, .ca = config.ca };
+	error = rr_tls_new(true, &files, &engine->own_tls, &engine->text);
+	if (error < 0)
+		return error;
+	engine->config.tls = engine->own_tls;
+	engine->config.tls_refused = config.only ? 1u << RR_SECURITY_NONE : 0;
+	return 0;
 }
 
 void

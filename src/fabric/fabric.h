@@ -136,9 +136,10 @@ struct rr_fabric_config {
 	/* IWARP: the member (base/share/spread.h) by which the listeners of this fabric share connections
 	 * with those of other engines; or NULL. */
 	struct rr_spread_member *spread;
-	/* IWARP: connections that are accepted may be inside of TLS, with these certificates; and the
-	 * handshakes of TLS of the loop. Both are the caller's. NULL: there is no TLS. */
-	struct rr_tls *tls;
+	/* IWARP: connections that are accepted may be inside of TLS, with the certificates to which this
+	 * points, if any, when they come; and the handshakes of TLS of the loop. Both are the caller's. NULL:
+	 * there is no TLS. */
+	struct rr_tls *const *tls;
 	struct rr_tls_handshakes *handshakes;
 };
 

@@ -106,6 +106,7 @@ struct rpcrdma_client {
 
 	/* The public functions use what follows. */
 	struct rpcrdma_server *served; /* the server for callbacks, if the client made it; else NULL */
+	struct rr_secure *own_secure;  /* config.secure, if the client made it; else NULL */
 	struct rr_list calls;          /* struct rpcrdma_call */
 	struct rr_text refusal;        /* why a call or connection was refused before it was tried */
 	const char *said;              /* the text of the last failure: refusal, or text */

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* <rpcrdma/client.h> without the functions for calls. Configurations are checked, host names become
  * addresses, and the client counts as a user of the engine. */
+#include <stdlib.h>
+#include <string.h>
+
 #include "base/address.h"
 #include "base/config.h"
+#include "base/tls/tls.h"
 #include "rpc/client_private.h"
 #include "rpc/credential.h"
 
@@ -29,6 +33,75 @@ public_take_credential(
 	return rr_credential_sys(config->auth_sys, &inner->user, text);
 }
 
+/* Frees what public_secure() made; secure may be NULL. */
+static void
+public_insecure(struct rr_secure *secure)
+{
+	if (secure)
+		rr_tls_free(secure->tls);
+	free(secure);
+}
+
+/* Checks what the configuration says about TLS, without its files. */
+static int
+public_check_secure(
+	const struct rpcrdma_client_config *config, struct rr_client_config *inner, struct rr_text *text)
+{
+	uint8_t fingerprint[RR_TLS_FINGERPRINT];
+
+	if (!config->xprtsec)
+		return 0;
+	if (strcmp(config->xprtsec, "tls") != 0 && strcmp(config->xprtsec, "mtls") != 0 &&
+		strcmp(config->xprtsec, "auto") != 0)
+		return rr_fail(text, -RPCRDMA_ERR_INVAL, "xprtsec is tls, mtls or auto, not '%.16s'",
+			config->xprtsec);
+	if (strcmp(config->xprtsec, "mtls") == 0 && !config->tls_cert)
+		return rr_fail(text, -RPCRDMA_ERR_INVAL, "xprtsec mtls needs a certificate: tls_cert");
+	if (config->fingerprint &&
+		!rr_tls_fingerprint_get(config->fingerprint, strlen(config->fingerprint), fingerprint))
+		return rr_fail(text, -RPCRDMA_ERR_INVAL, "the fingerprint is not sha256: and 64 digits");
+	if (inner->transport == RR_TRANSPORT_VERBS)
+		return rr_fail(text, -RPCRDMA_ERR_INVAL,
+			"an RDMA adapter has no TLS: iWARP over sockets and TCP have it");
+	if (inner->transport == RR_TRANSPORT_AUTO)
+		inner->transport = RR_TRANSPORT_IWARP;
+	return 0;
+}
+
+/* Makes the TLS that the configuration asks for; *result is NULL where it asks for none. The name of the
+ * server is copied. */
+static int
+public_secure(const struct rpcrdma_client_config *config, struct rr_secure **result, struct rr_text *text)
+{
+	const char *host = config->host ? config->host : LOOPBACK;
+	struct rr_tls_files files = { .ca = config->tls_ca };
+	struct rr_secure *secure;
+	int error;
+
+	*result = NULL;
+	if (!config->xprtsec)
+		return 0;
+	secure = calloc(1, sizeof(*secure) + strlen(host) + 1);
+	if (!secure)
+		return rr_fail(text, -RPCRDMA_ERR_NOMEM, "no memory for TLS");
+	secure->name = strcpy((char *)(secure + 1), host);
+	secure->optional = strcmp(config->xprtsec, "auto") == 0;
+	if (config->fingerprint)
+		secure->has_fingerprint = rr_tls_fingerprint_get(
+			config->fingerprint, strlen(config->fingerprint), secure->fingerprint);
+	if (strcmp(config->xprtsec, "mtls") == 0) {
+		files.cert = config->tls_cert;
+		files.key = config->tls_key;
+	}
+	error = rr_tls_new(false, &files, &secure->tls, text);
+	if (error < 0) {
+		free(secure);
+		return error;
+	}
+	*result = secure;
+	return 0;
+}
+
 /* Copies and checks the public configuration `theirs`, and fills in the plan: the inner configuration and the
  * server's addresses. Returns 0, or an error with its text. */
 static int
@@ -49,6 +122,9 @@ public_make_plan(struct public_plan *plan, const struct rpcrdma_client_config *t
 	if (config->connections > RPCRDMA_CONNECTIONS_MAX)
 		return rr_fail(text, -RPCRDMA_ERR_INVAL, "the client's config has more than %d connections",
 			RPCRDMA_CONNECTIONS_MAX);
+	error = public_check_secure(config, &plan->config, text);
+	if (error < 0)
+		return error;
 	plan->config.retry = config->retry;
 	plan->config.connections = config->connections;
 	error = public_take_credential(config, &plan->config, text);
@@ -93,18 +169,26 @@ public_begin(
 	struct rpcrdma_engine *engine, struct public_plan *plan, int number, struct rpcrdma_client **result)
 {
 	struct rpcrdma_client *client;
-	int error = public_callbacks(engine, &plan->theirs, &plan->config.callbacks);
+	struct rr_secure *secure;
+	int error = public_secure(&plan->theirs, &secure, &engine->text);
 
-	if (error < 0)
+	if (error == 0)
+		error = public_callbacks(engine, &plan->theirs, &plan->config.callbacks);
+	if (error < 0) {
+		public_insecure(secure);
 		return error;
+	}
+	plan->config.secure = secure;
 	plan->config.address = plan->addresses[number];
 	plan->config.address_size = rr_address_size(&plan->addresses[number]);
 	error = rr_client_new(engine, &plan->config, &client, &engine->text);
 	if (error < 0) {
 		rr_server_free(plan->config.callbacks);
+		public_insecure(secure);
 		return error;
 	}
 	*result = public_keep(client, plan->config.callbacks);
+	client->own_secure = secure;
 	client->interrupted = plan->theirs.interrupted;
 	client->interrupted_ctx = plan->theirs.ctx;
 	return 0;
@@ -199,12 +283,14 @@ rpcrdma_client_free(struct rpcrdma_client *client)
 {
 	struct rpcrdma_engine *engine;
 	struct rpcrdma_server *served;
+	struct rr_secure *secure;
 	struct rr_list calls, *link;
 
 	if (!client)
 		return;
 	engine = client->engine;
 	served = client->served;
+	secure = client->own_secure;
 	/* rr_client_free() ends the calls without done(). Their memory is then given back from a list of this
 	 * function, as the client is gone by that time. */
 	rr_list_init(&calls);
@@ -212,6 +298,7 @@ rpcrdma_client_free(struct rpcrdma_client *client)
 		rr_list_append(&calls, link);
 	rr_client_free(client);
 	rr_server_free(served);
+	public_insecure(secure);
 	while (!rr_list_empty(&calls))
 		rr_call_put(engine, rr_container(calls.next, struct rpcrdma_call, link));
 	rr_engine_leave(engine);

@@ -45,7 +45,7 @@ provider_config(const struct rr_room *room, const struct rpcrdma_engine *engine)
 	fabric.crc = config->crc;
 	fabric.reuse_port = config->reuse_port;
 	fabric.spread = engine->spread;
-	fabric.tls = config->tls;
+	fabric.tls = &config->tls;
 	fabric.handshakes = &room->base.engine->handshakes;
 	return fabric;
 }

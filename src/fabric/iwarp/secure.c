@@ -18,6 +18,15 @@ secure_loop(const struct rr_iwarp_endpoint *endpoint)
 	return endpoint->iwarp.base.fabric->loop;
 }
 
+/* Returns the certificates for connections that are accepted; NULL: there is no TLS. */
+static struct rr_tls *
+secure_of_fabric(const struct rr_iwarp_endpoint *endpoint)
+{
+	struct rr_tls *const *tls = rr_iwarp_fabric(endpoint)->base.config.tls;
+
+	return tls ? *tls : NULL;
+}
+
 /* Ends the connection, whose TLS has failed. At the accepting side this is logged as well, as the peer may
  * not be able to say it. */
 static void
@@ -43,8 +52,7 @@ secure_displaced(struct rr_tls_handshake *handshake)
 static void
 secure_open(struct rr_iwarp_endpoint *endpoint)
 {
-	struct rr_tls *tls =
-		endpoint->wants ? endpoint->wants->tls : rr_iwarp_fabric(endpoint)->base.config.tls;
+	struct rr_tls *tls = endpoint->wants ? endpoint->wants->tls : secure_of_fabric(endpoint);
 
 	if (rr_tls_open(tls, endpoint->wants, RR_TLS_MPA, rr_tls_socket_receive, &endpoint->fd,
 		    &endpoint->session))
@@ -89,7 +97,7 @@ rr_iwarp_secure_greeted(struct rr_iwarp_endpoint *endpoint)
 {
 	uint8_t first;
 
-	if (endpoint->session || !rr_iwarp_fabric(endpoint)->base.config.tls || endpoint->iwarp.setup->have)
+	if (endpoint->session || !secure_of_fabric(endpoint) || endpoint->iwarp.setup->have)
 		return false;
 	if (recv(endpoint->fd, &first, 1, MSG_PEEK) != 1 || first != RR_TLS_FIRST_OCTET)
 		return false;
