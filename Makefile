@@ -29,6 +29,11 @@ check-kernel: build
 	@scripts/need kernel
 	@tests/kernel/check $(BUILD) $(JOBS)
 
+# Both roles against RPC-with-TLS of Linux 6.12 and its tlshd, in QEMU. The first run fetches a user space of Debian 13.
+check-kernel-tls: build
+	@scripts/need kernel
+	@tests/kernel/check-tls $(BUILD)
+
 # What `rpcrdma check` finds on Linux's own NFS/RDMA client and server, in QEMU: writes docs/interop.md.
 interop: build
 	@scripts/need kernel
@@ -132,5 +137,5 @@ uninstall:
 clean:
 	rm -rf build build-*
 
-.PHONY: all setup configured build check check-kernel interop check-ceph model mutate fuzz-afl soak attack demo bench deb check-install \
+.PHONY: all setup configured build check check-kernel check-kernel-tls interop check-ceph model mutate fuzz-afl soak attack demo bench deb check-install \
 	check-release check-foreign lint coverage install uninstall clean
