@@ -280,7 +280,6 @@ static const uint32_t calls_allowed[] = {
 #endif
 #if RR_CONFINE_TRACES
 	SYS_ptrace,
-	SYS_process_vm_readv,
 #endif
 };
 
