@@ -79,10 +79,11 @@ rr_gather_add(struct rr_gather *gather, const struct rr_vfs_entry *entry)
 	size_t beside = gather_align(sizeof(struct gather_entry)) + attributes + handle;
 	size_t size = gather_align(beside + entry->name.length);
 	struct gather_entry *gathered = gather_take(gather, size);
-	uint8_t *behind = (uint8_t *)gathered + gather_align(sizeof(*gathered));
+	uint8_t *behind;
 
 	if (!gathered)
 		return false;
+	behind = (uint8_t *)gathered + gather_align(sizeof(*gathered));
 	gathered->size = size;
 	gathered->entry = *entry;
 	memcpy((uint8_t *)gathered + beside, entry->name.data, entry->name.length);

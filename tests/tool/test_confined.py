@@ -41,11 +41,20 @@ def held(threads, kept):
     return threads and all(one["NoNewPrivs"] == 1 and one["Seccomp"] == 2 and one["CapPrm"] & ~kept == 0 and one["CapEff"] & ~kept == 0 for one in threads)
 
 
+def command(pid):
+    """The name of a process; "": it has ended."""
+    try:
+        with open(f"/proc/{pid}/comm") as file:
+            return file.read().strip()
+    except (FileNotFoundError, ProcessLookupError):
+        return ""
+
+
 def children(pid, name):
     """The processes of that name that this one has made."""
     with open(f"/proc/{pid}/task/{pid}/children") as file:
         found = [int(child) for child in file.read().split()]
-    return [child for child in found if open(f"/proc/{child}/comm").read().strip() == name]
+    return [child for child in found if command(child) == name]
 
 
 def client(*arguments):
