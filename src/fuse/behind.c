@@ -25,6 +25,7 @@ struct behind_piece {
 	bool covered; /* by the commit under way */
 	bool later;   /* the server was busy: not before the timer comes */
 	bool again;   /* it was lost by the server: it is written to stable storage at once */
+	bool over;    /* under way, while an earlier piece was found lost: then it is written once more */
 	struct rr_vfs_write write;
 	struct rr_vfs_caller caller;
 	uint32_t groups[RR_VFS_GROUPS];
@@ -139,7 +140,7 @@ behind_lost(struct rr_fuse_behind *behind, uint64_t order)
 	rr_list_for_each (link, &behind->pieces) {
 		struct behind_piece *piece = rr_container(link, struct behind_piece, link);
 
-		piece->again |= piece->phase == BEHIND_SENT && piece->order > order;
+		piece->over |= piece->phase == BEHIND_SENT && piece->order > order;
 	}
 	rr_list_for_each (link, &behind->stored) {
 		struct behind_piece *piece = rr_container(link, struct behind_piece, link);
@@ -182,10 +183,11 @@ behind_piece_ended(struct behind_piece *piece, enum rr_vfs_status status)
 	piece->done += write->count;
 	if (piece->done < piece->length)
 		return true;
-	if (piece->again) {
+	if (piece->again || piece->over) {
 		behind->again = true;
 		piece->done = 0;
-		piece->again = write->stable == RR_VFS_UNSTABLE;
+		piece->again = piece->over || write->stable == RR_VFS_UNSTABLE;
+		piece->over = false;
 		if (piece->again) {
 			behind_piece_set_phase(piece, BEHIND_WAITING);
 			return false;
