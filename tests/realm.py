@@ -65,6 +65,14 @@ def why_not():
     return "Kerberos is not installed (krb5-kdc, krb5-admin-server, krb5-user): no " + ", ".join(missing) if missing else None
 
 
+def folders(top):
+    """Makes the folder of a realm, and one that is served, where every user may write."""
+    for name in ("realm", "served"):
+        os.mkdir(f"{top}/{name}")
+    os.chmod(top, 0o755)
+    os.chmod(f"{top}/served", 0o777)
+
+
 def listening_port(process):
     """The TCP port at which the process listens, as Linux says in /proc; None: it does not listen yet."""
     sockets = set()

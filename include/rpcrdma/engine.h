@@ -122,8 +122,8 @@ struct rpcrdma_engine_config {
 RPCRDMA_API int rpcrdma_engine_new(
 	const struct rpcrdma_engine_config *config, struct rpcrdma_engine **engine);
 
-/* What servers of an engine need for TLS: files in the PEM format, by their paths. Zero is the default,
- * everywhere. */
+/* Files for TLS, in the PEM format, which the servers of an engine need, by their paths. Zero is the
+ * default, everywhere. */
 struct rpcrdma_secure_config {
 	size_t size;      /* sizeof(struct rpcrdma_secure_config): see api.h */
 	const char *cert; /* the certificate, behind it those that lead to its authority; must be set */

@@ -516,7 +516,7 @@ RPCRDMA_API int rpcrdma_nfs_list_xattrs(struct rpcrdma_nfs *nfs, const struct rp
 
 enum { RPCRDMA_NFS_ACL_MAX = 1024 }; /* entries of a list */
 
-/* What an entry is about. The numbers are those of Linux. */
+/* Tags say whom an entry is about. The numbers are those of Linux. */
 enum rpcrdma_nfs_acl_tag {
 	RPCRDMA_NFS_ACL_USER_OBJ = 0x01, /* the owner */
 	RPCRDMA_NFS_ACL_USER = 0x02,     /* the user with the number id */

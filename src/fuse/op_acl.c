@@ -24,7 +24,8 @@ acl_is_default(const struct rr_fuse_request *request)
 bool
 rr_fuse_is_acl(const struct rr_fuse_request *request)
 {
-	return acl_is_default(request) || strcmp(request->names[0], RR_ACL_ACCESS) == 0;
+	return !request->fuse->config.no_lists &&
+	       (acl_is_default(request) || strcmp(request->names[0], RR_ACL_ACCESS) == 0);
 }
 
 /* A list that says no more than the mode is none: acl_get_file(3) makes it of the mode. */

@@ -68,7 +68,7 @@ rr_fuse_op_getxattr(struct rr_fuse_request *request)
 	struct rpcrdma_bytes name = xattr_name(request);
 	struct rr_vfs_xattr *xattr;
 
-	if (rr_fuse_is_acl(request) && !request->fuse->config.no_lists) {
+	if (rr_fuse_is_acl(request)) {
 		rr_fuse_acl_get(request);
 		return;
 	}
@@ -133,7 +133,7 @@ rr_fuse_op_setxattr(struct rr_fuse_request *request)
 	struct rpcrdma_bytes name = xattr_name(request);
 	struct rr_vfs_xattr *xattr = &RR_FUSE_ZERO(request)->xattr;
 
-	if (rr_fuse_is_acl(request) && !request->fuse->config.no_lists && in->size <= request->size) {
+	if (rr_fuse_is_acl(request) && in->size <= request->size) {
 		rr_fuse_acl_set(request, in->size);
 		return;
 	}
@@ -158,7 +158,7 @@ rr_fuse_op_removexattr(struct rr_fuse_request *request)
 
 	xattr->object = rr_fuse_node_object(request->node);
 	xattr->name = xattr_name(request);
-	if (rr_fuse_is_acl(request) && !request->fuse->config.no_lists)
+	if (rr_fuse_is_acl(request))
 		rr_fuse_acl_remove(request);
 	else if (xattr->name.length == 0)
 		rr_fuse_answer(request, EOPNOTSUPP, NULL, 0);

@@ -16,7 +16,8 @@ rr_fuse_run rr_fuse_op_getxattr, rr_fuse_op_setxattr, rr_fuse_op_listxattr, rr_f
  * that by a size of 0. */
 void rr_fuse_answer_value(struct rr_fuse_request *request, const void *value, uint32_t length);
 
-/* op_acl.c: whether the attribute of the request is an access list; and the operations on those. */
+/* op_acl.c: whether the attribute of the request is an access list, and the mount has these; and the
+ * operations on them. */
 bool rr_fuse_is_acl(const struct rr_fuse_request *request);
 rr_fuse_run rr_fuse_acl_get, rr_fuse_acl_remove;
 void rr_fuse_acl_set(struct rr_fuse_request *request, uint32_t size);

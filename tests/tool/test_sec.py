@@ -203,10 +203,7 @@ def main():
         tap.skip("Kerberos", reason)
         tap.end()
     with tempfile.TemporaryDirectory(prefix="rpcrdma-sec-") as top:
-        for name in ("realm", "served"):
-            os.mkdir(f"{top}/{name}")
-        os.chmod(top, 0o755)
-        os.chmod(f"{top}/served", 0o777)
+        realm.folders(top)
         with realm.Realm(f"{top}/realm") as one:
             os.environ.update(one.ticket("root"))
             with serving(top, one) as server:

@@ -153,10 +153,7 @@ def main():
         tap.skip("Kerberos with nfs-ganesha", reason)
         tap.end()
     with tempfile.TemporaryDirectory(prefix="rpcrdma-sec-", dir="/var/tmp") as top:
-        os.mkdir(f"{top}/realm")
-        os.mkdir(f"{top}/served", 0o777)
-        os.chmod(top, 0o755)
-        os.chmod(f"{top}/served", 0o777)
+        realm.folders(top)
         with realm.Realm(f"{top}/realm", clockskew=1) as one:  # a ticket that has expired is good for as long as that
             one.ticket("root")
             server = ganesha.Ganesha(top, f"{top}/served", realm=one, sec="krb5, krb5i, krb5p")

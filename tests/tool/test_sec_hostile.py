@@ -60,30 +60,26 @@ def sys_flavor(call, answer):
     return True
 
 
-def former():
-    """The verifier of the answer before, which is a good one of another number."""
+def of_before(part):
+    """A part of the answer before, which is a good one of another number."""
     last = []
 
     def change(call, answer):
-        last.append(answer.verifier)
+        last.append(getattr(answer, part))
         if len(last) < 2:
             return False
-        answer.verifier = last[-2]
+        setattr(answer, part, last[-2])
         return True
     return change
+
+
+def former():
+    return of_before("verifier")
 
 
 def former_body():
-    """The results of the answer before, which are well protected, with another number inside."""
-    last = []
-
-    def change(call, answer):
-        last.append(answer.rest)
-        if len(last) < 2:
-            return False
-        answer.rest = last[-2]
-        return True
-    return change
+    """The results, which are well protected, with another number inside."""
+    return of_before("rest")
 
 
 def length(number):

@@ -93,10 +93,7 @@ def main():
         tap.skip("SP4_MACH_CRED", reason)
         tap.end()
     with tempfile.TemporaryDirectory(prefix="rpcrdma-sec-") as top:
-        for name in ("realm", "served"):
-            os.mkdir(f"{top}/{name}")
-        os.chmod(top, 0o755)
-        os.chmod(f"{top}/served", 0o777)
+        realm.folders(top)
         with open(f"{top}/file", "wb") as file:
             file.write(os.urandom(SIZE))
         with realm.Realm(f"{top}/realm") as one:

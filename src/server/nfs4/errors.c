@@ -9,9 +9,6 @@
  */
 #include "server/nfs4/errors_private.h"
 
-/* A list of errors; NFS4_OK ends it. */
-#define ERRORS(...) ((const nfsstat4[]){ __VA_ARGS__, NFS4_OK })
-
 static const nfsstat4 errors_common[] = { NFS4ERR_BADXDR, NFS4ERR_DEADSESSION, NFS4ERR_DELAY,
 	NFS4ERR_OP_NOT_IN_SESSION, NFS4ERR_REP_TOO_BIG, NFS4ERR_REP_TOO_BIG_TO_CACHE, NFS4ERR_REQ_TOO_BIG,
 	NFS4ERR_RETRY_UNCACHED_REP, NFS4ERR_TOO_MANY_OPS, NFS4ERR_SERVERFAULT, NFS4ERR_MOVED,

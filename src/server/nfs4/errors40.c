@@ -6,9 +6,6 @@
  */
 #include "server/nfs4/errors_private.h"
 
-/* A list of errors; NFS4_OK ends it. */
-#define ERRORS(...) ((const nfsstat4[]){ __VA_ARGS__, NFS4_OK })
-
 const nfsstat4 rr_nfs4_errors40_common[] = { NFS4ERR_BADXDR, NFS4ERR_RESOURCE, NFS4ERR_SERVERFAULT,
 	NFS4ERR_MOVED, NFS4ERR_FHEXPIRED, NFS4_OK };
 
