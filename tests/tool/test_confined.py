@@ -176,6 +176,34 @@ def test_container(top):
     tap.result("more rights" not in said, "in a container it is confined", [said])
 
 
+def busy(pids, seconds):
+    """The seconds of processor time that the threads of these processes take while that many seconds pass."""
+
+    def taken():
+        total = 0
+        for path in (path for pid in pids for path in glob.glob(f"/proc/{pid}/task/*/schedstat")):
+            with open(path) as file:
+                total += int(file.read().split()[0])
+        return total / 1e9
+
+    before = taken()
+    time.sleep(seconds)
+    return taken() - before
+
+
+def test_idle(top):
+    """A service to which nobody speaks takes no processor time: no thread calls again and again what the filter refuses."""
+    with Server(TOOL, f"{top}/served") as server:
+        keeper = children(server.process.pid, "rpcrdma-keeper")
+        helper = children(keeper[0], "rpcrdma-helper") if keeper else []
+        if not tap.result(len(helper) == 1, "a server has a keeper and a helper", [keeper, helper]):
+            return
+        time.sleep(0.5)  # what it does as it starts is over
+        for name, pid in (("service", server.process.pid), ("keeper", keeper[0]), ("helper", helper[0])):
+            took = busy([pid], 0.5)
+            tap.result(took < 0.05, f"an idle {name} takes no processor time", [f"{took} s in 0.5 s"])
+
+
 def test_helper(top):
     """With --manage-gids, the groups of each user who calls are asked for once: of the helper, as the service cannot read /etc/passwd."""
     if os.getuid() != 0 or not may_others_run(TOOL):
@@ -232,6 +260,7 @@ with tempfile.TemporaryDirectory() as top:
         file.write("data")
     test_serve(top)
     test_gateway(top)
+    test_idle(top)
     test_helper(top)
     test_user(top)
     test_container(top)

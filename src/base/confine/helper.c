@@ -103,21 +103,20 @@ helper_run(const struct rr_helper_config *config, const int fds[RR_HELPER_KINDS]
 {
 	struct helper_work works[RR_HELPER_KINDS];
 	struct rr_text ignored;
+	pthread_t thread = pthread_self();
 
 	prctl(PR_SET_NAME, "rpcrdma-helper");
 	/* The service has said already what the kernel has not got. */
 	(void)rr_confine(RR_CONFINE_RELAY, NULL, &ignored);
 	for (int i = 0; i < RR_HELPER_KINDS; i++) {
 		works[i] = (struct helper_work){ config->desks[i], fds[i] };
-		for (uint32_t j = 0; works[i].desk.answer && j < config->threads; j++) {
-			pthread_t thread;
-
+		for (uint32_t j = 0; works[i].desk.answer && j < config->threads; j++)
 			if (pthread_create(&thread, NULL, helper_thread, &works[i]) != 0)
 				_exit(1);
-		}
 	}
-	for (;;)
-		pause();
+	/* The threads never end. This one waits by futex(2): the filter refuses pause(2). */
+	pthread_join(thread, NULL);
+	_exit(1);
 }
 
 /* ---- In the keeper ---- */
