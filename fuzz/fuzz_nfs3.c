@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Target functions: all generated decoders of NFS version 3 and MOUNT. The first octet chooses procedure and
- * direction. What decodes encodes again to the same octets. */
+/* Target functions: all generated decoders of NFS version 3, MOUNT and RQUOTA. The first octet chooses
+ * procedure and direction. What decodes encodes again to the same octets. */
 #include <rpcrdma/xdr.h>
 
 #include "../tests/padding.h"
 #include "fuzz.h"
 #include "ulb/mount3.h"
 #include "ulb/nfs3.h"
+#include "ulb/rquota.h"
 
 enum { ARENA = 1 << 16, VALUE = 1 << 12 };
 
@@ -46,6 +47,10 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (size == 0)
 		return 0;
 	program = data[0] & 0x80 ? &MOUNT_V3_program : &NFS_V3_program;
+	if ((data[0] & 0xa0) == 0xa0)
+		program = &EXT_RQUOTAVERS_program;
+	else if (data[0] & 0x20)
+		program = &RQUOTAVERS_program;
 	procedure = &program->procedures[(data[0] & 0x1f) % program->procedure_count];
 	if (data[0] & 0x40)
 		try(data + 1, size - 1, procedure->result_size, procedure->get_result, procedure->put_result);

@@ -18,6 +18,7 @@
 #include "ulb/nlm4.h"
 #include "ulb/nsm1.h"
 #include "ulb/rpcb4.h"
+#include "ulb/rquota.h"
 
 const struct rr_option rr_rpcbind_options[] = {
 	{ .name = "rpcbind",
@@ -108,21 +109,23 @@ rr_rpcbind_add_nfs(
 		rr_rpcbind_add(rpcbind, NFS_V3_program.prog, RPCBIND_NFS_V4, tcp, address);
 }
 
-/* Adds entries for NLM and NSM under this name of a transport. */
+/* Adds entries for NLM, NSM and RQUOTA under this name of a transport. */
 static void
-rpcbind_add_locks(struct rr_rpcbind *rpcbind, const char *netid, const struct sockaddr *address)
+rpcbind_add_beside(struct rr_rpcbind *rpcbind, const char *netid, const struct sockaddr *address)
 {
 	static const uint32_t versions[] = { 1, 3, NLM4_VERS };
 
 	for (size_t i = 0; i < sizeof(versions) / sizeof(*versions); i++)
 		rpcbind_add(rpcbind, NLM_PROG, versions[i], netid, address);
 	rpcbind_add(rpcbind, SM_PROG, SM_VERS, netid, address);
+	rpcbind_add(rpcbind, RQUOTAPROG, RQUOTAVERS, netid, address);
+	rpcbind_add(rpcbind, RQUOTAPROG, EXT_RQUOTAVERS, netid, address);
 }
 
 void
-rr_rpcbind_add_locks(struct rr_rpcbind *rpcbind, bool tcp, const struct sockaddr *address)
+rr_rpcbind_add_beside(struct rr_rpcbind *rpcbind, bool tcp, const struct sockaddr *address)
 {
-	rpcbind_add_locks(rpcbind, rr_lookup_netid(!tcp, address->sa_family), address);
+	rpcbind_add_beside(rpcbind, rr_lookup_netid(!tcp, address->sa_family), address);
 }
 
 void
@@ -131,7 +134,7 @@ rr_rpcbind_add_datagrams(struct rr_rpcbind *rpcbind, const struct sockaddr *addr
 	const char *netid = address->sa_family == AF_INET6 ? "udp6" : "udp";
 
 	rpcbind_add_mount(rpcbind, netid, address);
-	rpcbind_add_locks(rpcbind, netid, address);
+	rpcbind_add_beside(rpcbind, netid, address);
 }
 
 /* ---- Calls ---- */

@@ -49,9 +49,10 @@ void rr_rpcbind_add(
 void rr_rpcbind_add_nfs(
 	struct rr_rpcbind *rpcbind, bool version3, bool version4, bool tcp, const struct sockaddr *address);
 
-/* Adds entries for NLM and NSM, the locks of version 3. Where another program of this machine, its lockd or
- * its statd, has one of them, that program keeps it, and no entry of it is registered. */
-void rr_rpcbind_add_locks(struct rr_rpcbind *rpcbind, bool tcp, const struct sockaddr *address);
+/* Adds entries for what stands beside version 3: NLM and NSM, its locks, and RQUOTA. Where another program of
+ * this machine, its lockd, its statd or its rquotad, has one of them, that program keeps it, and no entry of
+ * it is registered. */
+void rr_rpcbind_add_beside(struct rr_rpcbind *rpcbind, bool tcp, const struct sockaddr *address);
 /* Adds entries for what is served over UDP beside NFS: MOUNT, NLM and NSM. */
 void rr_rpcbind_add_datagrams(struct rr_rpcbind *rpcbind, const struct sockaddr *address);
 

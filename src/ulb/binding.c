@@ -7,7 +7,8 @@
  * names. */
 extern const struct rpcrdma_program nfs2_NFS_VERSION_program, NFS_V3_program, nfs42_NFS_V4_program,
 	nfs42_NFS_CB_program, NFS_ACL_V3_program, nlm3_NLM_VERSX_program, nlm4_NLM4_VERS_program,
-	nsm1_SM_VERS_program, MOUNT_V1_program, MOUNT_V2_program, MOUNT_V3_program;
+	nsm1_SM_VERS_program, MOUNT_V1_program, MOUNT_V2_program, MOUNT_V3_program, RQUOTAVERS_program,
+	EXT_RQUOTAVERS_program;
 
 static const struct rpcrdma_program *const programs[] = {
 	&nfs2_NFS_VERSION_program,
@@ -20,6 +21,8 @@ static const struct rpcrdma_program *const programs[] = {
 	&MOUNT_V1_program,
 	&MOUNT_V2_program,
 	&MOUNT_V3_program,
+	&RQUOTAVERS_program,
+	&EXT_RQUOTAVERS_program,
 };
 
 const struct rpcrdma_program *

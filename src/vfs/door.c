@@ -130,6 +130,7 @@ const struct rr_vfs_row rr_vfs_rows[RR_VFS_OPERATIONS] = {
 	[RR_VFS_OP_SETACL] = { "setacl", { AT(setacl, object) }, .changes = { AT(setacl, change) },
 		.flags = RR_VFS_CHANGES, .prepare = door_prepare_setacl },
 	[RR_VFS_OP_STATFS] = { "statfs", { AT(statfs, object) }, .known = AT(statfs, object_after) },
+	[RR_VFS_OP_QUOTA] = { "quota", { AT(quota, object) } },
 	[RR_VFS_OP_LIMITS] = { "limits", { AT(limits, object) }, .known = AT(limits, object_after),
 		.prepare = door_prepare_limits },
 };

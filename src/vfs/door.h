@@ -103,6 +103,7 @@ RR_VFS_BEGINS(removexattr, xattr, RR_VFS_OP_REMOVEXATTR)
 RR_VFS_BEGINS(getacl, getacl, RR_VFS_OP_GETACL)
 RR_VFS_BEGINS(setacl, setacl, RR_VFS_OP_SETACL)
 RR_VFS_BEGINS(statfs, statfs, RR_VFS_OP_STATFS)
+RR_VFS_BEGINS(quota, quota, RR_VFS_OP_QUOTA)
 RR_VFS_BEGINS(limits, limits, RR_VFS_OP_LIMITS)
 
 /* Ends an open at once for the caller, with its share reservation and its lease; operations that are under

@@ -640,6 +640,25 @@ struct rr_vfs_statfs {
 	struct rr_vfs_known object_after;
 };
 
+/* What a user or a group may use of something, and uses. */
+struct rr_vfs_quota_of {
+	uint64_t hard, soft, used; /* limits: 0: there is none */
+	/* Seconds until the soft limit becomes a hard one; negative: that time has passed; 0: no time runs.
+	 */
+	int64_t left;
+};
+
+/* Tells what the user or the group of this number may use of the object's file system. Whether the caller may
+ * know it is for who asks to find out. RR_VFS_NOTSUPP: the file system keeps no quotas, or none of this kind
+ * are on. */
+struct rr_vfs_quota {
+	struct rr_vfs_call call;
+	struct rr_vfs_object object; /* in, as the next two */
+	bool group;                  /* id is that of a group */
+	uint32_t id;
+	struct rr_vfs_quota_of octets, files; /* out */
+};
+
 /* The properties of an object's file system. The operation needs no permission. */
 struct rr_vfs_limits {
 	struct rr_vfs_call call;
@@ -695,6 +714,7 @@ enum rr_vfs_operation {
 	RR_VFS_OP_GETACL,
 	RR_VFS_OP_SETACL,
 	RR_VFS_OP_STATFS,
+	RR_VFS_OP_QUOTA,
 	RR_VFS_OP_LIMITS,
 	RR_VFS_OPERATIONS /* the number of operations */
 };
@@ -725,6 +745,7 @@ union rr_vfs_any {
 	struct rr_vfs_getacl getacl;
 	struct rr_vfs_setacl setacl;
 	struct rr_vfs_statfs statfs;
+	struct rr_vfs_quota quota;
 	struct rr_vfs_limits limits;
 };
 

@@ -59,15 +59,17 @@ def universal(host, port):
 # MOUNT has versions 1 and 2, too; the last is NFSACL.
 NFS3 = ((100003, 3), (100005, 1), (100005, 2), (100005, 3), (100227, 3))
 LOCKS = ((100021, 1), (100021, 3), (100021, 4), (100024, 1))
+# With RQUOTA, all that is served beside NFS version 3.
+BESIDE = LOCKS + ((100011, 1), (100011, 2))
 # What is served over UDP, too.
-DATAGRAMS = ((100005, 1), (100005, 2), (100005, 3)) + LOCKS
+DATAGRAMS = ((100005, 1), (100005, 2), (100005, 3)) + BESIDE
 
 
-def expected(proc, addresses, programs=NFS3 + ((100003, 4),) + LOCKS):
+def expected(proc, addresses, programs=NFS3 + ((100003, 4),) + BESIDE):
     beside = {netid.replace("tcp", "udp"): address for netid, address in addresses.items() if netid.startswith("tcp")}
     return sorted([(proc, *program, netid, address) for netid, address in addresses.items() for program in programs] +
                   [(proc, *program, netid, address) for netid, address in beside.items() for program in DATAGRAMS if program in programs
-                   and LOCKS[0] in programs])
+                   and BESIDE[0] in programs])
 
 
 def served(folder, name, taken, *options):
@@ -94,17 +96,17 @@ def main():
                                                 f"127.0.0.2:{free_port()}", "--nfs", "3")
         addresses = {"rdma": universal("127.0.0.1", server.port), "tcp": universal("0.0.0.0", server.tcp_port),
                      "rdma6": universal("::1", other), "tcp6": universal("::1", server.tcp_port)}
-        tap.result(up == expected(SET, addresses, NFS3 + LOCKS),
+        tap.result(up == expected(SET, addresses, NFS3 + BESIDE),
                    "IPv6 has names of its own; several addresses at one port are all addresses, and of several ports the first one counts", up)
 
         server, up, down, text, status = served(folder, "three", ("tcp",), "--rpcbind-rdma")
         down = [call for call in down if call[:2] not in [(UNSET, program) for program, _ in LOCKS]]
-        tap.result("under tcp by another server" in text and len(down) == 9 and all(call[3] in ("rdma", "udp") for call in down),
+        tap.result("under tcp by another server" in text and len(down) == 13 and all(call[3] in ("rdma", "udp") for call in down),
                    "what another server has is said, and left alone", [text, down])
 
         server, up, down, text, status = served(folder, "lockd", (100021,))
         unset = [call[1] for call in up if call[0] == UNSET]
-        tap.result(unset == [100024, 100024] and text.count("\n") == 1 and "nolock" in text and len(down) == 9,
+        tap.result(unset == [100024, 100024] and text.count("\n") == 1 and "nolock" in text and len(down) == 13,
                    "where the machine's lockd has NLM, that is said in a sentence, and all else is registered", [text, up, down])
 
         server, up, down, text, status = served(folder, "four", ())

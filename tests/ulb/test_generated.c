@@ -12,7 +12,8 @@
 extern const struct rpcrdma_program nfs2_NFS_VERSION_program, NFS_V3_program, nfs40_NFS_V4_program,
 	nfs40_NFS_CB_program, nfs41_NFS_V4_program, nfs41_NFS_CB_program, nfs42_NFS_V4_program,
 	nfs42_NFS_CB_program, NFS_ACL_V3_program, nlm3_NLM_VERSX_program, nlm4_NLM4_VERS_program,
-	nsm1_SM_VERS_program, MOUNT_V1_program, MOUNT_V2_program, MOUNT_V3_program;
+	nsm1_SM_VERS_program, MOUNT_V1_program, MOUNT_V2_program, MOUNT_V3_program, RQUOTAVERS_program,
+	EXT_RQUOTAVERS_program;
 
 enum { ARENA = 1 << 20, VALUE = 1024 };
 
@@ -247,6 +248,8 @@ auxiliary_protocols(void **state)
 	agree("mount3", &MOUNT_V1_program, rr_ulb_find(100005, 1));
 	agree("mount3", &MOUNT_V2_program, rr_ulb_find(100005, 2));
 	agree("mount3", &MOUNT_V3_program, rr_ulb_find(100005, 3));
+	agree("rquota", &RQUOTAVERS_program, rr_ulb_find(100011, 1));
+	agree("rquota", &EXT_RQUOTAVERS_program, rr_ulb_find(100011, 2));
 }
 
 int

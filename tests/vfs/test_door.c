@@ -170,6 +170,7 @@ the_functions_begin_the_operations_of_their_names(void **state)
 	BEGINS(getacl);
 	BEGINS(setacl);
 	BEGINS(statfs);
+	BEGINS(quota);
 	BEGINS(limits);
 	assert_int_equal(noted.begun, RR_VFS_OPERATIONS);
 }

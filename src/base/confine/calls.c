@@ -212,8 +212,12 @@ static const uint32_t calls_allowed[] = {
 	SYS_setgroups,
 	SYS_setfsuid,
 	SYS_setfsgid,
-	SYS_setresuid, /* Kerberos opens the replay cache as another user */
+	SYS_setresuid, /* Kerberos opens the replay cache as another user; quotas are asked for as their users
+			*/
 	SYS_setresgid,
+#ifdef SYS_quotactl_fd
+	SYS_quotactl_fd,
+#endif
 	SYS_capget,
 	SYS_capset,
 	/* What the machine and the process are. */

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "server/mount/walk.h"
+
 /* This file has the procedures of MOUNT version 3 (RFC 1813, section 5) that a server offers besides NFS. The
  * versions 1 and 2 (RFC 1094, appendix A) share all but the result of MNT. */
 
@@ -42,79 +44,11 @@ mount_list_flavors(struct rr_nfs_work *work, mountres3_ok *ok)
 	return true;
 }
 
-static void
-mount_skip_slashes(struct rpcrdma_bytes *path)
-{
-	while (path->length > 0 && *(const char *)path->data == '/')
-		*path = (struct rpcrdma_bytes){ (const char *)path->data + 1, path->length - 1 };
-}
-
-/* Begins to look up the next component of the path in the directory that was reached so far. Returns the
- * status of the lookup, or RR_VFS_PENDING if it ends later. */
-static enum rr_vfs_status
-mount_step(struct rr_nfs_work *work)
-{
-	struct rr_nfs_walk *walk = &work->op.walk;
-	struct rr_vfs *vfs = work->server->vfs;
-
-	walk->lookup.directory = (struct rr_vfs_object){ .handle = { walk->at.data, walk->at.length } };
-	walk->lookup.name = rr_vfs_next_component(&walk->rest);
-	mount_skip_slashes(&walk->rest);
-	return rr_vfs_lookup(vfs, &walk->lookup);
-}
-
-/* Finds the export that contains the path, stores its number in *number, and sets the identity with which the
- * caller acts in it. If there is no such export, a caller that may not use all exports gets RR_VFS_ACCESS,
- * not RR_VFS_NOENT, and so does not learn which other names exist. RR_VFS_PENDING: the names of the caller's
- * host are being looked up, and the procedure begins anew when they are known. */
-static enum rr_vfs_status
-mount_export(struct rr_nfs_work *work, uint32_t *number)
-{
-	const struct rr_gate_caller caller = rr_nfs_caller(work->request);
-	struct rr_nfs_walk *walk = &work->op.walk;
-	struct rr_gate *gate = work->server->gate;
-	const dirpath *path = work->args;
-	enum rr_idmap_status known;
-	const struct rr_rule *rule;
-
-	*number = rr_vfs_find_export(work->server->vfs, *path, &walk->rest);
-	known = rr_gate_know(gate, &caller, *number, &work->groups);
-	if (known != RR_IDMAP_FOUND)
-		return known == RR_IDMAP_WAIT ? RR_VFS_PENDING : RR_VFS_BUSY;
-	if (*number == work->server->vfs->export_count)
-		return rr_gate_all_open(gate, &caller) ? RR_VFS_NOENT : RR_VFS_ACCESS;
-	rule = rr_gate_rule(gate, &caller, *number);
-	if (!rule) {
-		rr_gate_log_refusal(gate, &caller, *number);
-		return RR_VFS_ACCESS;
-	}
-	walk->right = rule->right;
-	/* MNT may be called with any flavor: its result lists the flavors that the export accepts. */
-	rr_gate_identify(&caller, &rule->right, &work->identity);
-	return RR_VFS_OK;
-}
-
-/* Begins the procedure MNT. The root of an export is given to every caller that may use the export. A
- * directory below the root is looked up with the caller's identity, as by LOOKUP: a caller that may not reach
- * the directory gets no handle, and does not learn whether the directory exists. */
+/* Begins the procedure MNT. */
 static enum rr_vfs_status
 mount_begin(struct rr_nfs_work *work)
 {
-	struct rr_nfs_walk *walk = &work->op.walk;
-	struct rr_vfs *vfs = work->server->vfs;
-	uint32_t number;
-	enum rr_vfs_status status = mount_export(work, &number);
-
-	if (status != RR_VFS_OK)
-		return status;
-	rr_vfs_root(vfs, number, &walk->at);
-	mount_skip_slashes(&walk->rest);
-	if (walk->rest.length > 0)
-		return mount_step(work);
-	/* The path is that of the export itself: its root is the result, as if it had been looked up. */
-	walk->lookup.handle = walk->at;
-	walk->lookup.attributes.type = RR_VFS_DIRECTORY;
-	return RR_VFS_OK;
+	return rr_nfs_walk_begin(work, *(const dirpath *)work->args);
 }
 
 /* Completes the result of MNT of version 1 or 2. RFC 1094, A.5.2: "If the status is zero, then the call
@@ -140,10 +74,7 @@ mount_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 	mountres3_ok *ok = &res->u.mountinfo;
 	nfs_fh3 handle;
 
-	while (status == RR_VFS_OK && walk->rest.length > 0) {
-		walk->at = walk->lookup.handle;
-		status = mount_step(work);
-	}
+	status = rr_nfs_walk_on(work, status);
 	if (status == RR_VFS_PENDING)
 		return RPCRDMA_HANDLE_KEPT;
 	if (status == RR_VFS_OK && walk->lookup.attributes.type != RR_VFS_DIRECTORY)

@@ -35,6 +35,16 @@ struct rr_nfs_walk {
 	struct rr_right right;       /* of the caller in the export */
 };
 
+/* The quota of a file system: its path is looked up first. */
+struct rr_nfs_quota {
+	union {
+		struct rr_nfs_walk walk; /* as op.walk */
+		struct rr_vfs_quota quota;
+	} is;
+	struct rr_vfs_handle of; /* the object that the path names */
+	bool asked;              /* is.quota is in use */
+};
+
 /* The handles of a call; NULL: the call has no such handle. */
 struct rr_nfs_handles {
 	const nfs_fh3 *first, *second;
@@ -72,6 +82,7 @@ struct rr_nfs_work {
 		struct rr_vfs_setacl setacl;
 		struct rr_nfs_listing listing;
 		struct rr_nfs_walk walk;
+		struct rr_nfs_quota quota;
 	} op;
 };
 

@@ -4,7 +4,9 @@
 #include <rpcrdma/error.h>
 
 #include "server/mount/mount.h"
+#include "server/mount/rquota.h"
 #include "server/nfs3/list.h"
+#include "ulb/rquota.h"
 
 /* This file has the services, and calls their procedures. */
 
@@ -170,6 +172,15 @@ static rpcrdma_handler *const mount_old_handlers[] = {
 	[MOUNTPROC2_PATHCONF] = rr_proc_mount_pathconf,
 };
 
+/* RQUOTA: clients ask over UDP. */
+static rpcrdma_handler *const rquota_handlers[] = {
+	[RQUOTAPROC_NULL] = server_do_nothing,
+	[RQUOTAPROC_GETQUOTA] = rr_proc_getquota,
+	[RQUOTAPROC_GETACTIVEQUOTA] = rr_proc_getquota,
+	[RQUOTAPROC_SETQUOTA] = rr_proc_setquota,
+	[RQUOTAPROC_SETACTIVEQUOTA] = rr_proc_setquota,
+};
+
 /* Procedures that must be executed once. Executed a second time, they would fail because the first time
  * succeeded, or undo changes that others made in between. */
 static const bool nfs_once[] = {
@@ -232,4 +243,6 @@ rr_nfs_server_services(struct rr_nfs_server *server, struct rr_service services[
 	services[1] = (struct rr_service){ &NFS_ACL_V3_program, acl_handlers, server, acl_once };
 	services[3] = (struct rr_service){ &MOUNT_V2_program, mount_old_handlers, server, NULL };
 	services[4] = (struct rr_service){ &MOUNT_V1_program, mount_old_handlers, server, NULL };
+	services[5] = (struct rr_service){ &EXT_RQUOTAVERS_program, rquota_handlers, server, NULL };
+	services[6] = (struct rr_service){ &RQUOTAVERS_program, rquota_handlers, server, NULL };
 }

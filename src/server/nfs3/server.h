@@ -8,12 +8,13 @@
 #include "vfs/door.h"
 #include "vfs/gate.h"
 
-/* This is a server of NFS version 3 (RFC 1813), MOUNT versions 1 to 3 and NFSACL version 3, as services for
+/* This is a server of NFS version 3 (RFC 1813), MOUNT versions 1 to 3, NFSACL version 3 and
+ * RQUOTA versions 1 and 2, as services for
  * an RPC server. It serves the exports of a provider. */
 
 struct rr_nfs_server;
 
-enum { RR_NFS_SERVICES = 5, RR_NFS_STREAM_SERVICES = 2 };
+enum { RR_NFS_SERVICES = 7, RR_NFS_STREAM_SERVICES = 2 };
 
 /* Makes a server. gate decides which caller may use which export, pool has memory for the data of READs; both
  * must exist as long as the server. Errors: NOMEM. */
@@ -27,7 +28,8 @@ void rr_nfs_server_list_mounts(struct rr_nfs_server *server, struct rr_mounts *m
 void rr_nfs_server_free(struct rr_nfs_server *server);
 
 /* Fills in the services, which are valid as long as the server: first those that are
- * never served over UDP, NFS and NFSACL, then MOUNT in the versions 3, 2 and 1. */
+ * never served over UDP, NFS and NFSACL, then MOUNT in the versions 3, 2 and 1, and
+ * RQUOTA in the versions 2 and 1. */
 void rr_nfs_server_services(struct rr_nfs_server *server, struct rr_service services[RR_NFS_SERVICES]);
 
 #endif

@@ -10,7 +10,7 @@ rpcbind_add_programs(struct rr_serve *serve, bool tcp, const struct sockaddr_sto
 	rr_rpcbind_add_nfs(
 		&serve->rpcbind, serve->version3, serve->version4, tcp, (const struct sockaddr *)address);
 	if (serve->version3)
-		rr_rpcbind_add_locks(&serve->rpcbind, tcp, (const struct sockaddr *)address);
+		rr_rpcbind_add_beside(&serve->rpcbind, tcp, (const struct sockaddr *)address);
 }
 
 void

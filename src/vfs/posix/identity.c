@@ -10,8 +10,10 @@
 /* 32-bit systems also have an older set of these calls, with 16-bit numbers. */
 #ifdef SYS_setfsuid32
 enum { SET_UID = SYS_setfsuid32, SET_GID = SYS_setfsgid32, SET_GROUPS = SYS_setgroups32 };
+enum { SET_UIDS = SYS_setresuid32, SET_GIDS = SYS_setresgid32 };
 #else
 enum { SET_UID = SYS_setfsuid, SET_GID = SYS_setfsgid, SET_GROUPS = SYS_setgroups };
+enum { SET_UIDS = SYS_setresuid, SET_GIDS = SYS_setresgid };
 #endif
 
 /* Sets the thread's uid or gid for files by "call", which is setfsuid(2) or setfsgid(2). Returns whether the
@@ -177,4 +179,29 @@ rr_identity_resume(struct rr_identity *identity)
 		return true;
 	identity_give_up(identity);
 	return false;
+}
+
+bool
+rr_identity_pose(struct rr_identity *identity, bool group, uint32_t id)
+{
+	if (!identity->root)
+		return true;
+	identity->own_gid = getegid();
+	return syscall(group ? SET_GIDS : SET_UIDS, UINT32_MAX, id, UINT32_MAX) == 0;
+}
+
+/* The effective ids become those for files, too: so the noted groups of the last caller are not in force any
+ * more. An effective uid that becomes 0 again gives the thread all its capabilities back. */
+void
+rr_identity_unpose(struct rr_identity *identity)
+{
+	bool before;
+
+	if (!identity->root)
+		return;
+	syscall(SET_UIDS, UINT32_MAX, 0, UINT32_MAX);
+	syscall(SET_GIDS, UINT32_MAX, identity->own_gid, UINT32_MAX);
+	identity->taken = false;
+	if (identity->own_gids)
+		set_reserves(false, &before);
 }

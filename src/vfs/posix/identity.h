@@ -28,6 +28,7 @@ struct rr_identity {
 	const struct rr_env *env;
 	gid_t *own_gids; /* the groups that the thread began with */
 	int own_gid_count;
+	uint32_t own_gid;  /* the effective group before rr_identity_pose() */
 	bool own_reserves; /* the thread began with CAP_SYS_RESOURCE */
 };
 
@@ -46,5 +47,11 @@ void rr_identity_suspend(struct rr_identity *identity);
 /* Makes the thread act as the caller again after rr_identity_suspend(). Returns false where that fails: the
  * thread then acts as the server itself, and must do no more for that caller. */
 bool rr_identity_resume(struct rr_identity *identity);
+
+/* Makes the thread, which acts as the server itself, have this effective user, or this effective group, until
+ * rr_identity_unpose(), which is to be called in any case. Does nothing where the process is not root.
+ * Returns false, with errno, where the system refuses. */
+bool rr_identity_pose(struct rr_identity *identity, bool group, uint32_t id);
+void rr_identity_unpose(struct rr_identity *identity);
 
 #endif

@@ -36,6 +36,7 @@ const struct rr_posix_kind rr_posix_kinds[RR_VFS_OPERATIONS] = {
 	[RR_VFS_OP_GETACL] = { rr_posix_getacl, RR_POSIX_SLOW },
 	[RR_VFS_OP_SETACL] = { rr_posix_setacl, RR_POSIX_SLOW },
 	[RR_VFS_OP_STATFS] = { rr_posix_statfs, RR_POSIX_IN_MEMORY },
+	[RR_VFS_OP_QUOTA] = { rr_posix_quota, RR_POSIX_SLOW },
 	[RR_VFS_OP_LIMITS] = { rr_posix_limits, RR_POSIX_IN_MEMORY },
 };
 

@@ -90,7 +90,7 @@ rr_posix_operation rr_posix_getattr, rr_posix_setattr, rr_posix_access, rr_posix
 	rr_posix_clone, rr_posix_open, rr_posix_lock_range, rr_posix_lease, rr_posix_lookup, rr_posix_create,
 	rr_posix_link, rr_posix_remove, rr_posix_rename, rr_posix_readdir, rr_posix_getxattr,
 	rr_posix_setxattr, rr_posix_listxattr, rr_posix_removexattr, rr_posix_getacl, rr_posix_setacl,
-	rr_posix_statfs, rr_posix_limits;
+	rr_posix_statfs, rr_posix_quota, rr_posix_limits;
 
 /* Returns the unit of times in a file system of this type (f_type of statfs(2)); born: its objects have a
  * time of birth. */

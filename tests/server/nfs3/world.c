@@ -223,6 +223,12 @@ world_old_mount_call(struct world *world, uint32_t version, uint32_t proc, const
 }
 
 const void *
+world_quota_call(struct world *world, uint32_t version, uint32_t proc, const void *args)
+{
+	return call(world, &world->services[version == 2 ? 5 : 6], proc, args);
+}
+
+const void *
 world_acl_call(struct world *world, uint32_t proc, const void *args)
 {
 	return call(world, &world->services[1], proc, args);

@@ -68,6 +68,8 @@ const void *world_call(struct world *world, uint32_t proc, const void *args);
 const void *world_mount_call(struct world *world, uint32_t proc, const void *args);
 const void *world_old_mount_call(
 	struct world *world, uint32_t version, uint32_t proc, const void *args); /* 1 or 2 */
+const void *world_quota_call(
+	struct world *world, uint32_t version, uint32_t proc, const void *args); /* RQUOTA 1 or 2 */
 const void *world_acl_call(struct world *world, uint32_t proc, const void *args);
 
 /* Returns the handle that MNT gives for a path; fails the test where MNT gives no handle. */
