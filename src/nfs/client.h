@@ -10,6 +10,8 @@
 #include "rpc/client.h"
 #include "ulb/limits.h"
 #include "ulb/nfs3.h"
+#include "vfs/nfs/v3/work.h"
+#include "vfs/nfs/v4/work.h"
 
 /*
  * This is an NFS client of one export of one server, by version 3 (RFC 1813), or of the root of a server by
@@ -190,17 +192,19 @@ struct rr_nfs_io {
 
 	/* The members below belong to the client. */
 	struct rpcrdma_nfs *nfs;
-	struct rr_call call;
 	struct rr_nfs_retry retry;
-	uint32_t answers; /* READs or WRITEs that were answered so far */
-	union {
-		READ3args read;
-		WRITE3args write;
-	} args;
-	union {
-		READ3res read;
-		WRITE3res write;
-	} result;
+	uint32_t answers;            /* READs or WRITEs that were answered so far */
+	struct rpcrdma_bytes opened; /* the handle of the file that the work needs open */
+	union {                      /* the input and the output of the work */
+		struct rr_vfs_call call;
+		struct rr_vfs_read read;
+		struct rr_vfs_write write;
+	} op;
+	union { /* the work, as each version of NFS carries it out */
+		struct rr_remote_job base;
+		struct rr_v3_job v3;
+		struct rr_v4_job v4;
+	} job;
 };
 
 /* Starts to read a piece. Its data is placed in io->data: by the server's RDMA Writes, or by a copy if it

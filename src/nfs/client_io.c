@@ -4,20 +4,17 @@
 #include <string.h>
 
 #include "base/checked.h"
-#include "ulb/reply.h"
 
-/* This file reads and writes pieces of file data, many at a time. For each piece, one call is under way at a
- * time, until all of the piece was moved. The memory is the caller's: the piece with its call, and the data,
- * which the call's sink points into. */
+/* This file reads and writes pieces of file data, many at a time. For each piece, one call of a work is under
+ * way at a time, until all of the piece was moved. The memory is the caller's: the piece with its job, and
+ * the data, which the call's sink points into. */
 
-static void io_send_read(struct rr_nfs_io *io);
-static void io_send_write(struct rr_nfs_io *io);
+static void io_send(struct rr_nfs_io *io);
 
-/* Tells whether the piece is read, by READ or RR_V4_READ_ONCE. Otherwise it is written. */
 static bool
 io_is_read(const struct rr_nfs_io *io)
 {
-	return io->call.proc != NFSPROC3_WRITE;
+	return io->job.base.operation == RR_VFS_OP_READ;
 }
 
 /* Ends the transfer of a piece. From done() on, the piece is the caller's again. */
@@ -28,23 +25,19 @@ io_finish(struct rr_nfs_io *io, int error)
 	io->done(io, error);
 }
 
-/* Sets the error text for an answer that makes no sense. Returns the error PEER. */
+/* Sets the error text for an answer that makes no sense; what says more, or is "". Returns the error PEER. */
 static int
 io_broken(struct rr_nfs_io *io, const char *what)
 {
-	return rr_nfs_fail(io->nfs, -RPCRDMA_ERR_PEER, "the server's answer to %s makes no sense: %s",
+	return rr_nfs_fail(io->nfs, -RPCRDMA_ERR_PEER, "the server's answer to %s makes no sense%s",
 		io_is_read(io) ? "READ" : "WRITE", what);
 }
-
-/* ---- READ and WRITE ---- */
 
 /* Sends a READ or WRITE again, after the pause for a busy server (NFS3ERR_JUKEBOX). */
 static void
 io_again(struct rr_timer *timer)
 {
-	struct rr_nfs_io *io = rr_container(timer, struct rr_nfs_io, retry.later);
-
-	io_is_read(io) ? io_send_read(io) : io_send_write(io);
+	io_send(rr_container(timer, struct rr_nfs_io, retry.later));
 }
 
 /* Handles the error or the status with which a READ or WRITE ended. Returns false if the call succeeded and
@@ -65,9 +58,9 @@ io_ended(struct rr_nfs_io *io, int error, nfsstat3 status)
 		return true;
 	/* The status is not one of version 3, so it may come from opening the file: the data is read by READ
 	 * instead. */
-	if (io->call.proc == RR_V4_READ_ONCE && status > NFS3ERR_JUKEBOX) {
+	if (io->once && status > NFS3ERR_JUKEBOX) {
 		io->once = false;
-		io_send_read(io);
+		io_send(io);
 		return true;
 	}
 	rr_nfs_fail(nfs, (int)status, "%s", rr_nfs_status_text(nfs, status));
@@ -75,25 +68,25 @@ io_ended(struct rr_nfs_io *io, int error, nfsstat3 status)
 	return true;
 }
 
-/* Prepares the transfer of a piece. The caller then sends the first call; done is called at the end of each
- * call. */
+/* Prepares the transfer of a piece. The caller then fills in io->op, and sends the first call. */
 static void
-io_start(struct rpcrdma_nfs *nfs, struct rr_nfs_io *io, uint32_t proc,
-	void (*done)(struct rr_call *call, int error))
+io_start(struct rpcrdma_nfs *nfs, struct rr_nfs_io *io, enum rr_vfs_operation operation)
 {
+	struct rr_remote_job *job = &io->job.base;
+
 	io->nfs = nfs;
 	io->moved = 0;
 	io->answers = 0;
 	io->eof = false;
 	io->verifier_changed = false;
+	io->once = io->once && nfs->v4 && operation == RR_VFS_OP_READ;
 	rr_nfs_retry_init(nfs, &io->retry, io_again);
-	io->call = (struct rr_call){
-		.proc = proc,
-		.args = &io->args,
-		.result = &io->result,
-		.done = done,
-		.ctx = io,
-	};
+	job->call = &io->op.call;
+	job->operation = operation;
+	job->lean = true;
+	job->moved = 0;
+	rr_remote_keep(&job->objects[0], 0, rr_nfs_fh(io->file).data);
+	io->opened = rr_remote_fh(&job->objects[0]);
 }
 
 void
@@ -104,7 +97,7 @@ rr_nfs_io_cancel(struct rr_nfs_io *io)
 	if (!nfs)
 		return;
 	if (!rr_nfs_retry_cancel(nfs, &io->retry))
-		rr_nfs_withdraw(nfs, &io->call);
+		rr_nfs_withdraw(nfs, &io->job.base.rpc);
 	io->nfs = NULL;
 }
 
@@ -118,132 +111,110 @@ static int
 io_check_progress(struct rr_nfs_io *io)
 {
 	io->answers++;
-	if (io->answers <= ANSWERS_FREE || io->moved >= (uint64_t)(io->answers - ANSWERS_FREE) * LEAST)
+	if (io->answers <= ANSWERS_FREE ||
+		io->job.base.moved >= (uint64_t)(io->answers - ANSWERS_FREE) * LEAST)
 		return 0;
-	return io_broken(io, "so few octets at a time that it would not come to an end");
+	return io_broken(io, ": so few octets at a time that it would not come to an end");
 }
 
-/* ---- READ ---- */
+/* ---- The works ---- */
 
-/* Sends a READ of the next octets that are missing. In version 4, a file that is read only once is opened,
- * read and closed by this one call. */
+/* Copies to the caller's members what the answers said so far. The verifier changed if that of the last WRITE
+ * is not that of the first. */
 static void
-io_send_read(struct rr_nfs_io *io)
+io_give(struct rr_nfs_io *io)
 {
-	uint32_t length = (uint32_t)rr_min(io->length - io->moved, io->nfs->read_max);
+	const struct rr_remote_job *job = &io->job.base;
 
-	io->call.proc = io->once && io->nfs->v4 ? RR_V4_READ_ONCE : NFSPROC3_READ;
-	io->args.read = (READ3args){ rr_nfs_fh(io->file), io->offset + io->moved, length };
-	io->call.sink_count = 1;
-	io->call.sinks[0] = (struct rpcrdma_sink){ (uint8_t *)io->data + io->moved, length };
-	io->call.reply_max = rr_ulb_nfs3_reply_max(NFSPROC3_READ, &io->args.read);
-	rr_nfs_send(io->nfs, &io->call);
-}
-
-/* Checks the result of a READ, and copies the data to the caller's memory unless RDMA has placed it there
- * already. Returns 0 or an error. */
-static int
-io_take_read(struct rr_nfs_io *io)
-{
-	const READ3resok *ok = &io->result.read.u.resok;
-	uint8_t *at = (uint8_t *)io->data + io->moved;
-
-	if (ok->data.length > io->args.read.count)
-		return io_broken(io, "more data than was asked for");
-	if (ok->count != ok->data.length)
-		return io_broken(io, "count is not the length of the data");
-	if (ok->count == 0 && !ok->eof)
-		return io_broken(io, "no data, and not the end of the file");
-	if (ok->data.data != at && ok->data.length > 0)
-		memcpy(at, ok->data.data, ok->data.length);
-	io->moved += ok->data.length;
-	io->eof = ok->eof;
-	return io->eof ? 0 : io_check_progress(io);
-}
-
-/* Called when a READ ends: ends the transfer, or sends the next READ. */
-static void
-io_read_done(struct rr_call *call, int error)
-{
-	struct rr_nfs_io *io = call->ctx;
-
-	if (io_ended(io, error, io->result.read.status))
+	io->moved = job->moved;
+	if (io_is_read(io)) {
+		io->eof = io->op.read.eof;
 		return;
-	error = io_take_read(io);
-	/* RFC 1813, section 3.3.6: a server may return fewer octets than requested. As this is not the end of
-	 * the file, the rest is read by another call. */
+	}
+	io->committed = (stable_how)io->op.write.committed;
+	io->verifier_changed |= job->verifier != io->op.write.verifier;
+	memcpy(io->verifier, &job->verifier, sizeof(io->verifier));
+}
+
+/* Called when a READ or WRITE ends: ends the transfer, or sends the next one. RFC 1813, sections 3.3.6 and
+ * 3.3.7: a server may return or write fewer octets than it was asked for. */
+static void
+io_answered(struct rr_call *call, int error)
+{
+	struct rr_nfs_io *io = rr_container(call, struct rr_nfs_io, job.base.rpc);
+	const struct rr_v4_job *v4 = &io->job.v4;
+	struct rr_v3_job *v3 = &io->job.v3;
+	bool is_4 = io->nfs->v4;
+	enum rr_vfs_status verdict;
+
+	if (io_ended(io, error, is_4 ? (nfsstat3)v4->status : v3->result.status))
+		return;
+	verdict = is_4 ? v4->verdict : v3->work->take(v3, RR_VFS_OK);
+	if (verdict != RR_VFS_OK) {
+		io_finish(io, io_broken(io, ""));
+		return;
+	}
+	io_give(io);
+	error = io->eof ? 0 : io_check_progress(io);
 	if (error || io->eof || io->moved == io->length)
 		io_finish(io, error);
 	else
-		io_send_read(io);
+		io_send(io);
+}
+
+/* Fills in the call of a work of version 4. A file that is read only once is opened, read and closed by one
+ * call. */
+static void
+io_prepare_4(struct rr_nfs_io *io)
+{
+	struct rr_v4_job *job = &io->job.v4;
+
+	job->work = io->once ? &rr_v4_read_once : io_is_read(io) ? &rr_v4_work_read : &rr_v4_work_write;
+	job->verdict = RR_VFS_OK;
+	memset(&job->at, 0, sizeof(job->at));
+	job->base.rpc =
+		(struct rr_call){ .proc = RR_V4_OPERATION, .args = &io->opened, .result = &job->status };
+}
+
+/* Fills in the call of a work of version 3. */
+static void
+io_prepare_3(struct rr_nfs_io *io)
+{
+	io->job.base.rpc.sink_count = 0;
+	rr_v3_prepare(&io->job.v3, io_is_read(io) ? &rr_v3_work_read : &rr_v3_work_write);
+}
+
+/* Sends a READ or a WRITE of the next octets that are missing. */
+static void
+io_send(struct rr_nfs_io *io)
+{
+	struct rpcrdma_nfs *nfs = io->nfs;
+	struct rr_remote_job *job = &io->job.base;
+
+	job->piece =
+		(uint32_t)rr_min(io->length - job->moved, io_is_read(io) ? nfs->read_max : nfs->write_max);
+	nfs->v4 ? io_prepare_4(io) : io_prepare_3(io);
+	job->rpc.done = io_answered;
+	job->rpc.ctx = job;
+	rr_nfs_send(nfs, &job->rpc);
 }
 
 void
 rr_nfs_read(struct rpcrdma_nfs *nfs, struct rr_nfs_io *io)
 {
-	io_start(nfs, io, NFSPROC3_READ, io_read_done);
-	io_send_read(io);
-}
-
-/* ---- WRITE ---- */
-
-/* Sends a WRITE of the next octets that the server has not accepted yet. */
-static void
-io_send_write(struct rr_nfs_io *io)
-{
-	uint32_t length = (uint32_t)rr_min(io->length - io->moved, io->nfs->write_max);
-
-	io->args.write = (WRITE3args){
-		.file = rr_nfs_fh(io->file),
-		.offset = io->offset + io->moved,
-		.count = length,
-		.stable = io->stable,
-		.data = { (const uint8_t *)io->data + io->moved, length },
-	};
-	io->call.reply_max = rr_ulb_nfs3_reply_max(NFSPROC3_WRITE, &io->args.write);
-	rr_nfs_send(io->nfs, &io->call);
-}
-
-/* Checks the result of a WRITE, and notes how many octets the server accepted, the lowest stability so far,
- * and whether the verifier changed. Returns 0 or an error. */
-static int
-io_take_write(struct rr_nfs_io *io)
-{
-	const WRITE3resok *ok = &io->result.write.u.resok;
-
-	if (ok->count == 0 || ok->count > io->args.write.count)
-		return io_broken(io, "count is 0, or more than was sent");
-	/* RFC 1813, section 3.3.7: "the server ... can return a higher level of stability". A lower level is
-	 * an error. */
-	if (ok->committed < io->stable)
-		return io_broken(io, "the data is less stable than was asked for");
-	if (io->moved == 0 || ok->committed < io->committed)
-		io->committed = ok->committed;
-	if (io->moved > 0 && memcmp(io->verifier, ok->verf, sizeof(io->verifier)) != 0)
-		io->verifier_changed = true;
-	memcpy(io->verifier, ok->verf, sizeof(io->verifier));
-	io->moved += ok->count;
-	return io_check_progress(io);
-}
-
-/* Called when a WRITE ends: ends the transfer, or sends the next WRITE. */
-static void
-io_write_done(struct rr_call *call, int error)
-{
-	struct rr_nfs_io *io = call->ctx;
-
-	if (io_ended(io, error, io->result.write.status))
-		return;
-	error = io_take_write(io);
-	if (error || io->moved == io->length)
-		io_finish(io, error);
-	else
-		io_send_write(io);
+	io_start(nfs, io, RR_VFS_OP_READ);
+	io->op.read.offset = io->offset;
+	io->op.read.data = io->data;
+	io_send(io);
 }
 
 void
 rr_nfs_write(struct rpcrdma_nfs *nfs, struct rr_nfs_io *io)
 {
-	io_start(nfs, io, NFSPROC3_WRITE, io_write_done);
-	io_send_write(io);
+	io_start(nfs, io, RR_VFS_OP_WRITE);
+	io->op.write.offset = io->offset;
+	io->op.write.data = io->data;
+	io->op.write.length = io->length;
+	io->op.write.stable = (enum rr_vfs_stable)io->stable;
+	io_send(io);
 }

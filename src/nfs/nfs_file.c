@@ -59,16 +59,16 @@ file_start(struct rpcrdma_nfs *nfs, struct rpcrdma_nfs_io *io, const struct rpcr
 	if (error)
 		return error;
 	pending->io = io;
-	pending->data = (struct rr_nfs_io){
-		.file = &io->file,
-		.data = io->data,
-		.offset = io->offset,
-		.length = io->length,
-		.stable = (stable_how)io->stability,
-		.once = io->size >= sizeof(*io) && io->once,
-		.done = file_done,
-		.ctx = pending,
-	};
+	/* Each member behind these is set before it is used. */
+	memset(&pending->data, 0, offsetof(struct rr_nfs_io, nfs));
+	pending->data.file = &io->file;
+	pending->data.data = io->data;
+	pending->data.offset = io->offset;
+	pending->data.length = io->length;
+	pending->data.stable = (stable_how)io->stability;
+	pending->data.once = io->size >= sizeof(*io) && io->once;
+	pending->data.done = file_done;
+	pending->data.ctx = pending;
 	start(nfs, &pending->data);
 	return rr_nfs_pending_wait(pending, then);
 }

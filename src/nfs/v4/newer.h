@@ -11,9 +11,7 @@
  * directory, and the results begin with the status.
  */
 enum rr_v4_newer {
-	/* READ of a file that is opened and closed for it, as the file is read only once. */
-	RR_V4_READ_ONCE = NFSPROC3_COMMIT + 1,
-	RR_V4_PUT,     /* makes a whole file, where rr_v4_can_put() is true */
+	RR_V4_PUT = NFSPROC3_COMMIT + 1, /* makes a whole file, where rr_v4_can_put() is true */
 	RR_V4_SECINFO, /* asks for the flavors that a name, or a directory itself, may be used with */
 	RR_V4_GETACL,  /* by version 3, a procedure of NFSACL; so is the next */
 	RR_V4_SETACL,
@@ -65,6 +63,9 @@ struct rr_v4_acl_result {
 struct rr_call;
 struct rr_v4;
 struct rr_v4_work;
+
+/* The work of a READ that opens and closes the file itself, as the file is read only once. */
+extern const struct rr_v4_work rr_v4_read_once;
 
 /* Returns the work of a procedure, for struct rr_v4_config; NULL: version 4 has no such procedure. */
 const struct rr_v4_work *rr_v4_procedure(const struct rr_call *call);

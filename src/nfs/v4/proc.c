@@ -5,12 +5,9 @@
 #include "vfs/nfs/v4/work.h"
 
 static const struct rr_v4_work *const proc_works[] = {
-	[NFSPROC3_READ] = &rr_v4_read3,
-	[NFSPROC3_WRITE] = &rr_v4_write3,
 	[NFSPROC3_READDIR] = &rr_v4_readdir3,
 	[NFSPROC3_READDIRPLUS] = &rr_v4_readdirplus3,
 	[NFSPROC3_FSINFO] = &rr_v4_fsinfo3,
-	[RR_V4_READ_ONCE] = &rr_v4_read_once,
 	[RR_V4_PUT] = &rr_v4_put,
 	[RR_V4_SECINFO] = &rr_v4_secinfo,
 	[RR_V4_GETACL] = &rr_v4_getacl,

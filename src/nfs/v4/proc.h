@@ -17,13 +17,8 @@ extern const bitmap4 rr_v4_attr_limits, rr_v4_attr_acl;
 
 /* ---- proc_*.c ---- */
 
-extern const struct rr_v4_work rr_v4_read3, rr_v4_write3, rr_v4_readdir3, rr_v4_readdirplus3, rr_v4_fsinfo3,
-	rr_v4_read_once, rr_v4_put, rr_v4_secinfo, rr_v4_getacl, rr_v4_setacl;
-
-/* Appends the READ that the caller's arguments describe. Its data is to be placed in the caller's sinks. */
-void rr_v4_read_op(struct rr_v4_slot *slot, stateid4 stateid);
-/* Takes the result of READ into that of the caller. Returns 0. */
-int rr_v4_read_take(struct rr_v4_slot *slot);
+extern const struct rr_v4_work rr_v4_readdir3, rr_v4_readdirplus3, rr_v4_fsinfo3, rr_v4_put, rr_v4_secinfo,
+	rr_v4_getacl, rr_v4_setacl;
 
 /* Gives the caller the attributes that a server sent, with their names copied as rr_v4_keep() does. A name
  * that is too long for the client's objects, or has a zero in it, is left out. */

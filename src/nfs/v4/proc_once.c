@@ -47,10 +47,9 @@ once_is_delegated(const struct rr_v4_slot *slot)
 static void
 proc_read_once_build(struct rr_v4_slot *slot)
 {
-	const READ3args *args = slot->outer->args;
 	OPEN4args *to;
 
-	rr_v4_putfh(slot, args->file.data);
+	rr_v4_put_object(slot, 0);
 	to = &rr_v4_op(slot, OP_OPEN, RR_V4_OPEN_MAX)->u.opopen;
 	once_open(slot, to, OPEN4_SHARE_ACCESS_READ);
 	to->claim.claim = CLAIM_FH;
@@ -58,18 +57,19 @@ proc_read_once_build(struct rr_v4_slot *slot)
 	once_close(slot);
 }
 
-/* Handles the success of RR_V4_READ_ONCE: takes the result of READ. A file with a delegation goes into the
+/* Handles the success of rr_v4_read_once: takes the result of READ. A file with a delegation goes into the
  * table of opens, which returns the delegation when it closes the file. */
 static int
 proc_read_once_take(struct rr_v4_slot *slot)
 {
 	if (once_is_delegated(slot))
 		rr_v4_open_leave(
-			slot, ((const READ3args *)slot->outer->args)->file.data, OPEN4_SHARE_ACCESS_READ);
-	return rr_v4_read_take(slot);
+			slot, rr_remote_fh(&rr_v4_job(slot)->base.objects[0]), OPEN4_SHARE_ACCESS_READ);
+	rr_v4_job(slot)->verdict = rr_v4_read_take(slot);
+	return 0;
 }
 
-/* Handles the failure of RR_V4_READ_ONCE, which opens, reads and closes a file by one COMPOUND: if the file
+/* Handles the failure of rr_v4_read_once, which opens, reads and closes a file by one COMPOUND: if the file
  * was opened and is not closed, enters it in the table of opens. */
 static void
 proc_read_once_fail(struct rr_v4_slot *slot)
@@ -78,7 +78,7 @@ proc_read_once_fail(struct rr_v4_slot *slot)
 
 	if (failed == OP_READ || failed == OP_CLOSE)
 		rr_v4_open_leave(
-			slot, ((const READ3args *)slot->outer->args)->file.data, OPEN4_SHARE_ACCESS_READ);
+			slot, rr_remote_fh(&rr_v4_job(slot)->base.objects[0]), OPEN4_SHARE_ACCESS_READ);
 }
 
 /* The server need not keep the reply: if the reply was lost, the whole COMPOUND can be done again. */
@@ -87,7 +87,7 @@ const struct rr_v4_work rr_v4_read_once = {
 	.take = proc_read_once_take,
 	.fail = proc_read_once_fail,
 	.makes = true,
-	.result = sizeof(READ3res),
+	.result = sizeof(nfsstat4),
 };
 
 /* ---- A whole file ---- */

@@ -159,6 +159,8 @@ struct rr_remote_job {
 	struct rr_call rpc;
 	struct rr_remote_place places[2];
 	struct rr_task ending; /* of a cancelled operation */
+	uint32_t piece;        /* octets that the READ or WRITE under way is to move */
+	uint64_t verifier;     /* of the last WRITE that was answered */
 	uint32_t moved; /* octets of a READ or WRITE; of a refused operation, its objects that were looked at
 			 */
 	/* The operation is one of <rpcrdma/nfs.h>: there is no provider (vfs is NULL), and only what the

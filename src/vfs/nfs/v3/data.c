@@ -20,30 +20,26 @@ data_may(const struct rr_v3_job *job, uint32_t access)
 
 /* ---- READ ---- */
 
-static void data_read(struct rr_v3_job *job, enum rr_vfs_status status);
-
-/* Begins the READ of the next octets that are missing. */
-static enum rr_vfs_status
-data_read_next(struct rr_v3_job *job)
+static void
+data_read_build(struct rr_v3_job *job)
 {
 	const struct rr_vfs_read *read = INPUT(job, read);
-	uint32_t length =
-		(uint32_t)rr_min(read->size - job->base.moved, job->base.vfs->shared->config.read_max);
+	struct rr_call *call = &job->base.rpc;
 
-	job->args.read =
-		(READ3args){ rr_v3_fh(&job->base.objects[0]), read->offset + job->base.moved, length };
-	job->base.rpc.sink_count = 1;
-	job->base.rpc.sinks[0] = (struct rpcrdma_sink){ (uint8_t *)read->data + job->base.moved, length };
-	return rr_v3_call(job, NFSPROC3_READ, data_read);
+	job->args.read = (READ3args){ rr_v3_fh(&job->base.objects[0]), read->offset + job->base.moved,
+		job->base.piece };
+	call->sink_count = 1;
+	call->sinks[0] = (struct rpcrdma_sink){ (uint8_t *)read->data + job->base.moved, job->base.piece };
 }
 
 /* Takes the data of a READ, which is where it belongs already, or came inline. Returns RR_VFS_IO where the
  * result makes no sense. */
 static enum rr_vfs_status
-data_take(struct rr_v3_job *job)
+data_read_keep(struct rr_v3_job *job)
 {
+	struct rr_vfs_read *read = INPUT(job, read);
 	const READ3resok *ok = &job->result.read.u.resok;
-	uint8_t *at = (uint8_t *)INPUT(job, read)->data + job->base.moved;
+	uint8_t *at = (uint8_t *)read->data + job->base.moved;
 
 	if (ok->data.length > job->args.read.count || ok->count != ok->data.length ||
 		(ok->count == 0 && !ok->eof))
@@ -51,24 +47,45 @@ data_take(struct rr_v3_job *job)
 	if (ok->data.data != at && ok->data.length > 0)
 		memcpy(at, ok->data.data, ok->data.length);
 	job->base.moved += ok->data.length;
+	read->eof = ok->eof;
 	return RR_VFS_OK;
+}
+
+static enum rr_vfs_status
+data_read_take(struct rr_v3_job *job, enum rr_vfs_status status)
+{
+	struct rr_vfs_read *read = INPUT(job, read);
+
+	if (!job->base.lean)
+		rr_v3_known(&job->result.read.u.resok.file_attributes, &read->object_after);
+	return status == RR_VFS_OK ? data_read_keep(job) : status;
+}
+
+const struct rr_v3_work rr_v3_work_read = { NFSPROC3_READ, 0, data_read_build, data_read_take };
+
+static void data_read_then(struct rr_v3_job *job, enum rr_vfs_status status);
+
+/* Begins the READ of the next octets that are missing. */
+static enum rr_vfs_status
+data_read_next(struct rr_v3_job *job)
+{
+	uint32_t left = INPUT(job, read)->size - job->base.moved;
+
+	job->base.piece = (uint32_t)rr_min(left, job->base.vfs->shared->config.read_max);
+	return rr_v3_ask(job, &rr_v3_work_read, data_read_then);
 }
 
 /* RFC 1813, 3.3.6: the other server may return fewer octets than it was asked for. */
 static void
-data_read(struct rr_v3_job *job, enum rr_vfs_status status)
+data_read_then(struct rr_v3_job *job, enum rr_vfs_status status)
 {
 	struct rr_vfs_read *read = INPUT(job, read);
 
-	rr_v3_known(&job->result.read.u.resok.file_attributes, &read->object_after);
-	if (status == RR_VFS_OK)
-		status = data_take(job);
 	if (status != RR_VFS_OK) {
 		/* RFC 1813, 3.3.6: NFS3ERR_INVAL if the object is no regular file. */
 		rr_remote_end(&job->base, rr_remote_data_status(status, &read->object_after));
 		return;
 	}
-	read->eof = job->result.read.u.resok.eof;
 	if (!read->eof && job->base.moved < read->size) {
 		data_read_next(job);
 		return;
@@ -102,30 +119,25 @@ data_verifier(const writeverf3 verifier)
 	return value;
 }
 
-static void data_written(struct rr_v3_job *job, enum rr_vfs_status status);
-
-/* Begins the WRITE of the next octets that the other server has not taken yet. */
-static enum rr_vfs_status
-data_write_next(struct rr_v3_job *job)
+static void
+data_write_build(struct rr_v3_job *job)
 {
 	const struct rr_vfs_write *write = INPUT(job, write);
-	uint32_t length =
-		(uint32_t)rr_min(write->length - job->base.moved, job->base.vfs->shared->config.write_max);
 
 	job->args.write = (WRITE3args){
 		.file = rr_v3_fh(&job->base.objects[0]),
 		.offset = write->offset + job->base.moved,
-		.count = length,
+		.count = job->base.piece,
 		.stable = (stable_how)write->stable,
-		.data = { (const uint8_t *)write->data + job->base.moved, length },
+		.data = { (const uint8_t *)write->data + job->base.moved, job->base.piece },
 	};
-	return rr_v3_call(job, NFSPROC3_WRITE, data_written);
 }
 
 /* Notes the result of a WRITE. Returns RR_VFS_IO where it makes no sense. The verifier is that of the first
- * WRITE: if the other server lost data since, that of a commit differs from it. */
+ * WRITE: if the other server lost data since, that of a commit differs from it. RFC 1813, 3.3.7: "the server
+ * ... can return a higher level of stability"; a lower one makes no sense. */
 static enum rr_vfs_status
-data_note(struct rr_v3_job *job)
+data_write_keep(struct rr_v3_job *job)
 {
 	struct rr_vfs_write *write = INPUT(job, write);
 	const WRITE3resok *ok = &job->result.write.u.resok;
@@ -133,8 +145,9 @@ data_note(struct rr_v3_job *job)
 	if (ok->count > job->args.write.count || (ok->count == 0 && write->length > job->base.moved) ||
 		ok->committed < (stable_how)write->stable)
 		return RR_VFS_IO;
+	job->base.verifier = data_verifier(ok->verf);
 	if (job->base.moved == 0) {
-		write->verifier = data_verifier(ok->verf);
+		write->verifier = job->base.verifier;
 		write->committed = (enum rr_vfs_stable)ok->committed;
 	}
 	write->committed = (enum rr_vfs_stable)rr_min(write->committed, ok->committed);
@@ -142,17 +155,39 @@ data_note(struct rr_v3_job *job)
 	return RR_VFS_OK;
 }
 
-/* RFC 1813, 3.3.7: the other server may write fewer octets than it was given. What was written before an
- * error counts. */
-static void
-data_written(struct rr_v3_job *job, enum rr_vfs_status status)
+static enum rr_vfs_status
+data_write_take(struct rr_v3_job *job, enum rr_vfs_status status)
 {
 	struct rr_vfs_write *write = INPUT(job, write);
 
-	rr_v3_change(&job->result.write.u.resok.file_wcc, &write->change);
-	write->change.exact = false;
-	if (status == RR_VFS_OK)
-		status = data_note(job);
+	if (!job->base.lean) {
+		rr_v3_change(&job->result.write.u.resok.file_wcc, &write->change);
+		write->change.exact = false;
+	}
+	return status == RR_VFS_OK ? data_write_keep(job) : status;
+}
+
+const struct rr_v3_work rr_v3_work_write = { NFSPROC3_WRITE, 0, data_write_build, data_write_take };
+
+static void data_write_then(struct rr_v3_job *job, enum rr_vfs_status status);
+
+/* Begins the WRITE of the next octets that the other server has not taken yet. */
+static enum rr_vfs_status
+data_write_next(struct rr_v3_job *job)
+{
+	uint32_t left = INPUT(job, write)->length - job->base.moved;
+
+	job->base.piece = (uint32_t)rr_min(left, job->base.vfs->shared->config.write_max);
+	return rr_v3_ask(job, &rr_v3_work_write, data_write_then);
+}
+
+/* RFC 1813, 3.3.7: the other server may write fewer octets than it was given. What was written before an
+ * error counts. */
+static void
+data_write_then(struct rr_v3_job *job, enum rr_vfs_status status)
+{
+	struct rr_vfs_write *write = INPUT(job, write);
+
 	if (status == RR_VFS_OK && job->base.moved < write->length) {
 		data_write_next(job);
 		return;

@@ -86,8 +86,8 @@ struct rr_v3_work {
 
 extern const struct rr_v3_work rr_v3_work_lookup, rr_v3_work_create, rr_v3_work_mkdir, rr_v3_work_symlink,
 	rr_v3_work_mknod, rr_v3_work_getattr, rr_v3_work_setattr, rr_v3_work_access, rr_v3_work_readlink,
-	rr_v3_work_statfs, rr_v3_work_commit, rr_v3_work_link, rr_v3_work_remove, rr_v3_work_rmdir,
-	rr_v3_work_rename;
+	rr_v3_work_statfs, rr_v3_work_read, rr_v3_work_write, rr_v3_work_commit, rr_v3_work_link,
+	rr_v3_work_remove, rr_v3_work_rmdir, rr_v3_work_rename;
 
 /* NFS version 3 as clients call it. */
 extern const struct rpcrdma_program rr_v3_program;

@@ -21,8 +21,6 @@ rr_v4_ask(struct rr_v4_job *job, const struct rr_v4_work *work,
 	void (*then)(struct rr_v4_job *job, enum rr_vfs_status status))
 {
 	struct rr_call *call = &job->base.rpc;
-	struct rpcrdma_sink sink = call->sinks[0];
-	uint32_t sinks = call->sink_count;
 
 	job->then = then;
 	job->work = work;
@@ -31,8 +29,6 @@ rr_v4_ask(struct rr_v4_job *job, const struct rr_v4_work *work,
 	memset(&job->at, 0, sizeof(job->at));
 	*call = (struct rr_call){
 		.result = &job->status,
-		.sink_count = sinks,
-		.sinks = { sink },
 		.user = &job->base.user,
 		.done = call_answered,
 		.ctx = job,

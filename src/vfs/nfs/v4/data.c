@@ -31,20 +31,46 @@ data_status(enum rr_vfs_status status, const struct rr_vfs_known *known)
 
 /* ---- READ ---- */
 
+void
+rr_v4_read_op(struct rr_v4_slot *slot, stateid4 stateid)
+{
+	const struct rr_v4_job *job = rr_v4_job(slot);
+	const struct rr_vfs_read *read = RR_V4_INPUT(job, read);
+
+	rr_v4_op(slot, OP_READ, 8)->u.opread =
+		(READ4args){ stateid, read->offset + job->base.moved, job->base.piece };
+	slot->call.sink_count = 1;
+	slot->call.sinks[0] =
+		(struct rpcrdma_sink){ (uint8_t *)read->data + job->base.moved, job->base.piece };
+}
+
+/* The data is where it belongs already, or came inline. */
+enum rr_vfs_status
+rr_v4_read_take(const struct rr_v4_slot *slot)
+{
+	struct rr_v4_job *job = rr_v4_job(slot);
+	struct rr_vfs_read *read = RR_V4_INPUT(job, read);
+	const READ4resok *ok = &rr_v4_res(slot, OP_READ)->u.opread.u.resok4;
+	uint8_t *at = (uint8_t *)read->data + job->base.moved;
+
+	if (ok->data.length > job->base.piece || (ok->data.length == 0 && !ok->eof))
+		return RR_VFS_IO;
+	if (ok->data.data != at && ok->data.length > 0)
+		memcpy(at, ok->data.data, ok->data.length);
+	job->base.moved += ok->data.length;
+	read->eof = ok->eof;
+	return RR_VFS_OK;
+}
+
 static void
 data_read_build(struct rr_v4_slot *slot)
 {
 	struct rr_v4_job *job = rr_v4_job(slot);
-	const struct rr_vfs_read *read = RR_V4_INPUT(job, read);
-	struct rr_call *call = &job->base.rpc;
-	stateid4 stateid = rr_v4_stateid(slot, &read->object, 0, RR_VFS_SHARE_READ);
+	stateid4 stateid = rr_v4_stateid(slot, &RR_V4_INPUT(job, read)->object, 0, RR_VFS_SHARE_READ);
 
 	rr_v4_put_object(slot, 0);
 	job->at.object = rr_v4_ask_known(slot);
-	rr_v4_op(slot, OP_READ, 8)->u.opread =
-		(READ4args){ stateid, read->offset + job->base.moved, call->sinks[0].length };
-	slot->call.sink_count = 1;
-	slot->call.sinks[0] = call->sinks[0];
+	rr_v4_read_op(slot, stateid);
 }
 
 static void
@@ -52,33 +78,23 @@ data_read_fail(struct rr_v4_slot *slot)
 {
 	struct rr_v4_job *job = rr_v4_job(slot);
 
-	rr_v4_take_known(slot, job->at.object, &RR_V4_INPUT(job, read)->object_after);
+	if (!job->base.lean)
+		rr_v4_take_known(slot, job->at.object, &RR_V4_INPUT(job, read)->object_after);
 }
 
-/* Takes the data of a READ, which is where it belongs already, or came inline. */
 static int
 data_read_take(struct rr_v4_slot *slot)
 {
-	struct rr_v4_job *job = rr_v4_job(slot);
-	struct rr_vfs_read *read = RR_V4_INPUT(job, read);
-	const READ4resok *ok = &rr_v4_res(slot, OP_READ)->u.opread.u.resok4;
-	uint8_t *at = (uint8_t *)read->data + job->base.moved;
-
 	data_read_fail(slot);
-	if (ok->data.length > job->base.rpc.sinks[0].length || (ok->data.length == 0 && !ok->eof)) {
-		job->verdict = RR_VFS_IO;
-		return 0;
-	}
-	if (ok->data.data != at && ok->data.length > 0)
-		memcpy(at, ok->data.data, ok->data.length);
-	job->base.moved += ok->data.length;
-	read->eof = ok->eof;
+	rr_v4_job(slot)->verdict = rr_v4_read_take(slot);
 	return 0;
 }
 
-static const struct rr_v4_work data_read = {
-	.build = data_read_build, .take = data_read_take, .fail = data_read_fail, .result = sizeof(nfsstat4)
-};
+const struct rr_v4_work rr_v4_work_read = { .build = data_read_build,
+	.take = data_read_take,
+	.fail = data_read_fail,
+	.access = OPEN4_SHARE_ACCESS_READ,
+	.result = sizeof(nfsstat4) };
 
 /* RFC 8881, 18.22.3: the other server may return fewer octets than it was asked for. */
 static void
@@ -102,13 +118,10 @@ data_read_then(struct rr_v4_job *job, enum rr_vfs_status status)
 static void
 data_read_next(struct rr_v4_job *job)
 {
-	const struct rr_vfs_read *read = RR_V4_INPUT(job, read);
-	uint32_t left = read->size - job->base.moved;
+	uint32_t left = RR_V4_INPUT(job, read)->size - job->base.moved;
 
-	job->base.rpc.sink_count = 1;
-	job->base.rpc.sinks[0] = (struct rpcrdma_sink){ (uint8_t *)read->data + job->base.moved,
-		(uint32_t)rr_min(left, job->base.vfs->shared->config.read_max) };
-	rr_v4_ask(job, &data_read, data_read_then);
+	job->base.piece = (uint32_t)rr_min(left, job->base.vfs->shared->config.read_max);
+	rr_v4_ask(job, &rr_v4_work_read, data_read_then);
 }
 
 enum rr_vfs_status
@@ -126,15 +139,6 @@ rr_v4_do_read(struct rr_v4_job *job)
 
 /* ---- WRITE ---- */
 
-/* The octets of the next WRITE. */
-static uint32_t
-data_write_size(const struct rr_v4_job *job)
-{
-	uint32_t left = RR_V4_INPUT(job, write)->length - job->base.moved;
-
-	return (uint32_t)rr_min(left, job->base.vfs->shared->config.write_max);
-}
-
 static void
 data_write_build(struct rr_v4_slot *slot)
 {
@@ -147,7 +151,7 @@ data_write_build(struct rr_v4_slot *slot)
 	rr_v4_put_object(slot, 0);
 	rr_v4_op(slot, OP_WRITE, 16)->u.opwrite =
 		(WRITE4args){ stateid, write->offset + job->base.moved, (stable_how4)write->stable,
-			{ (const uint8_t *)write->data + job->base.moved, data_write_size(job) } };
+			{ (const uint8_t *)write->data + job->base.moved, job->base.piece } };
 	job->at.after[0] = rr_v4_ask_known(slot);
 }
 
@@ -171,14 +175,16 @@ data_write_take(struct rr_v4_slot *slot)
 	struct rr_vfs_write *write = RR_V4_INPUT(job, write);
 	const WRITE4resok *ok = &rr_v4_res(slot, OP_WRITE)->u.opwrite.u.resok4;
 
-	rr_v4_take_change(slot, 0, job->at.after[0], NULL, &write->change);
-	if (ok->count > data_write_size(job) || (ok->count == 0 && write->length > job->base.moved) ||
+	if (!job->base.lean)
+		rr_v4_take_change(slot, 0, job->at.after[0], NULL, &write->change);
+	if (ok->count > job->base.piece || (ok->count == 0 && write->length > job->base.moved) ||
 		ok->committed < (stable_how4)write->stable) {
 		job->verdict = RR_VFS_IO;
 		return 0;
 	}
+	job->base.verifier = data_verifier(ok->writeverf);
 	if (job->base.moved == 0) {
-		write->verifier = data_verifier(ok->writeverf);
+		write->verifier = job->base.verifier;
 		write->committed = (enum rr_vfs_stable)ok->committed;
 	}
 	write->committed = (enum rr_vfs_stable)rr_min(write->committed, ok->committed);
@@ -186,9 +192,10 @@ data_write_take(struct rr_v4_slot *slot)
 	return 0;
 }
 
-static const struct rr_v4_work data_write = {
-	.build = data_write_build, .take = data_write_take, .result = sizeof(nfsstat4)
-};
+const struct rr_v4_work rr_v4_work_write = { .build = data_write_build,
+	.take = data_write_take,
+	.access = OPEN4_SHARE_ACCESS_WRITE,
+	.result = sizeof(nfsstat4) };
 
 /* What was written before an error counts. */
 static void
@@ -207,7 +214,10 @@ data_write_then(struct rr_v4_job *job, enum rr_vfs_status status)
 static void
 data_write_next(struct rr_v4_job *job)
 {
-	rr_v4_ask(job, &data_write, data_write_then);
+	uint32_t left = RR_V4_INPUT(job, write)->length - job->base.moved;
+
+	job->base.piece = (uint32_t)rr_min(left, job->base.vfs->shared->config.write_max);
+	rr_v4_ask(job, &rr_v4_work_write, data_write_then);
 }
 
 enum rr_vfs_status

@@ -91,7 +91,7 @@ stateid4
 rr_v4_stateid(struct rr_v4_slot *slot, const struct rr_vfs_object *object, int index, uint32_t access)
 {
 	struct rr_v4_job *job = rr_v4_job(slot);
-	struct rr_v4_held *held = object->open ? object->open->held : NULL;
+	struct rr_v4_held *held;
 	stateid4 stateid = { 0 };
 
 	/* RFC 7862, 15.2.3, of COPY: "ca_src_stateid MUST refer to a stateid that is valid for a READ
@@ -103,6 +103,7 @@ rr_v4_stateid(struct rr_v4_slot *slot, const struct rr_vfs_object *object, int i
 	if (job->base.lean)
 		return stateid;
 
+	held = object->open ? object->open->held : NULL;
 	/* The other of two opens, which another thread has made. */
 	if (held && held->vfs != job->on)
 		return stateid;

@@ -71,6 +71,11 @@ rr_v4_put_object(struct rr_v4_slot *slot, int index)
 	rr_v4_putfh(slot, rr_remote_fh(&rr_v4_job(slot)->base.objects[index]));
 }
 
+/* Appends the READ of the next piece of the job, whose data is to be placed where the job wants it; and takes
+ * its result. RR_VFS_IO: it makes no sense. */
+void rr_v4_read_op(struct rr_v4_slot *slot, stateid4 stateid);
+enum rr_vfs_status rr_v4_read_take(const struct rr_v4_slot *slot);
+
 /* All that struct rr_vfs_attributes has; the same with what an entry of a directory has besides; the same
  * with the access list; with what struct rr_vfs_statfs has; with what struct rr_vfs_limits has, of minor
  * versions 1 and 2. */
@@ -78,7 +83,8 @@ extern const bitmap4 rr_v4_ask_object, rr_v4_ask_entry, rr_v4_ask_acl, rr_v4_ask
 
 extern const struct rr_v4_work rr_v4_work_lookup, rr_v4_work_create, rr_v4_work_getattr, rr_v4_work_setattr,
 	rr_v4_work_access, rr_v4_work_readlink, rr_v4_work_statfs, rr_v4_work_limits, rr_v4_work_link,
-	rr_v4_work_remove, rr_v4_work_rename, rr_v4_work_commit, rr_v4_work_seek, rr_v4_work_copy,
-	rr_v4_work_clone, rr_v4_work_allocate, rr_v4_work_getxattr, rr_v4_work_setxattr, rr_v4_work_listxattr;
+	rr_v4_work_remove, rr_v4_work_rename, rr_v4_work_read, rr_v4_work_write, rr_v4_work_commit,
+	rr_v4_work_seek, rr_v4_work_copy, rr_v4_work_clone, rr_v4_work_allocate, rr_v4_work_getxattr,
+	rr_v4_work_setxattr, rr_v4_work_listxattr;
 
 #endif
