@@ -237,7 +237,10 @@ times_have_their_full_width(void **state)
 	}
 }
 
-/* One list of a directory is set with the other one as it was: so the directory must not change meanwhile. */
+/* One list of a directory is set with the other one as it was: so the directory must not change meanwhile.
+ * The VERIFY and the SETATTR that say so are one COMPOUND, but RFC 8881, 4.4: "Note that the COMPOUND
+ * procedure does not provide atomicity": between them, the mode may be set, and be lost. Where the provider
+ * says that the directory has changed, it has set nothing. */
 static void
 a_list_is_not_set_on_a_directory_that_has_changed(void **state)
 {
@@ -261,7 +264,8 @@ a_list_is_not_set_on_a_directory_that_has_changed(void **state)
 		changed = rr_vfs_setattr(pair->second, &mode);
 		assert_int_equal(suite_end(suite, &mode.call, changed), RR_VFS_OK);
 		status = suite_end(suite, &setacl.call, status);
-		assert_int_equal(suite_attributes(suite, &directory).mode, 0700 | (i + 1) % 8);
+		if (status == RR_VFS_BUSY)
+			assert_int_equal(suite_attributes(suite, &directory).mode, 0700 | (i + 1) % 8);
 	}
 	assert_int_equal(status, RR_VFS_BUSY);
 }
