@@ -3,6 +3,7 @@
  * RFC. */
 #include "fabric/iwarp/iwarp.h"
 #include "kerb.h"
+#include "rpc/auth/gss_client.h"
 #include "rpc/auth/gss_server.h"
 #include "rpc/client_private.h"
 #include "suite.h"
@@ -528,6 +529,64 @@ a_context_ends_with_its_ticket(void **state)
 	free(tickets);
 }
 
+/* ---- The project's own client ---- */
+
+/* Has the server forget all contexts, as one does that starts anew. The server is killed already. */
+static void
+forget_contexts(struct world *world, struct gss *gss)
+{
+	struct rr_text why;
+
+	rr_gss_server_free(gss->server);
+	rr_gss_shared_free(gss->shared);
+	assert_int_equal(rr_gss_shared_new(&rr_env_system, NULL, &gss->shared, &why), 0);
+	assert_int_equal(rr_gss_server_new(world->stage.engine, gss->shared, &gss->server, &why), 0);
+	world->server_config.auths = gss->server->auths;
+	world->server_config.crew = gss->server->crew;
+}
+
+/* 5.3.3.3: "the client must refresh the context - that is, reestablish it after destroying the old one - and
+ * try the request again." Also when more calls are under way than one context carries, so that some wait for
+ * room in the context that is gone. */
+static void
+all_calls_go_on_with_a_new_context(void **state)
+{
+	enum { CALLS = 200 };
+	struct world *world = *state;
+	struct gss *gss = gss_new(world, RR_GSS_SVC_INTEGRITY);
+	struct rr_gss_client_config own = {
+		.engine = world->stage.engine, .host = "localhost", .service = RR_GSS_SVC_INTEGRITY
+	};
+	struct rr_client_config config;
+	struct rr_gss_client *client;
+	struct call *calls[CALLS];
+	struct rr_text why;
+
+	rr_client_free(world->client);
+	world_client_config(world, &config);
+	assert_int_equal(rr_gss_client_new(&own, &client, &why), 0);
+	config.auth = rr_gss_client_auth(client);
+	config.retry = 60 * RR_SECOND;
+	world->client = world_connect(world, &config);
+	assert_called(world);
+	world_kill_server(world);
+	for (uint32_t i = 0; i < CALLS; i++) {
+		calls[i] = number_new(ECHO_LATER, i);
+		call_start(world, calls[i]);
+	}
+	world_settle(world);
+	forget_contexts(world, gss);
+	world_start_server(world);
+	for (uint32_t i = 0; i < CALLS; i++) {
+		world_pass_until(world, calls[i]->done);
+		assert_int_equal(calls[i]->error, 0);
+		assert_int_equal(calls[i]->result.number, i);
+		call_free(calls[i]);
+	}
+	gss_free(world, gss);
+	rr_gss_client_free(client);
+}
+
 /* ---- The window ---- */
 
 static void
@@ -595,6 +654,7 @@ run(rr_fabric_new *provider)
 		suite_test(a_token_that_is_none_makes_no_context),
 		suite_test(a_storm_of_contexts_harms_its_principal_alone),
 		suite_test(a_context_ends_with_its_ticket),
+		suite_test(all_calls_go_on_with_a_new_context),
 	};
 
 	world_provider = provider;

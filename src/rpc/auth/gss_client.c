@@ -281,9 +281,10 @@ rr_gss_client_prepare(const struct rr_auth *auth, struct rr_auth_waiter *waiter)
 {
 	struct rr_gss_client *gss = gss_of(auth);
 
-	if (!rr_list_empty(&waiter->link))
-		return;
-	rr_list_append(&gss->waiters, &waiter->link);
+	if (rr_list_empty(&waiter->link))
+		rr_list_append(&gss->waiters, &waiter->link);
+	/* A client that has waited for room in the context waits for a new one since the server has denied
+	 * the old one: nothing else begins to make it. */
 	if (!gss->current && !gss->at_work && !gss->calls)
 		rr_loop_defer(gss->engine->loop, &gss->room);
 }
